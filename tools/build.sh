@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+# Configuring and building with the presets of CMakePresets.json, quietly. Sourced by ./run and ./test from the top folder.
+
+# A clone elsewhere, or the next CI run, finds what this one compiled.
+export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
+
+# berth_configure PRESET: prints CMake's words only when it fails.
+berth_configure() {
+  local tests=() log status=0
+  # Without GoogleTest on the machine (./run before ./test) only the program is configured; ./test turns tests on again.
+  if [ "$1" = release ]; then tests=("-DBERTH_TESTS=${BERTH_WITH_TESTS:-$(berth_tests_configured)}"); fi
+  log=$(mktemp)
+  cmake --preset "$1" "${tests[@]}" >"$log" 2>&1 || status=1
+  [ $status -eq 0 ] || cat "$log" >&2
+  rm -f "$log"
+  return $status
+}
+
+berth_tests_configured() {
+  if grep -qs '^BERTH_TESTS:BOOL=ON' build/release/CMakeCache.txt; then echo ON; else echo OFF; fi
+}
+
+# berth_build PRESET TARGET...: a progress line on a terminal, only errors elsewhere.
+berth_build() {
+  local preset=$1
+  shift
+  berth_configure "$preset" || return 1
+  if [ -t 1 ]; then
+    cmake --build "build/$preset" --parallel "$(nproc)" --target "$@"
+  else # pipefail is on in ./run and ./test
+    cmake --build "build/$preset" --parallel "$(nproc)" --target "$@" -- --quiet | sed '/^ninja: no work to do/d'
+  fi
+}

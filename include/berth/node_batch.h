@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// NodeBatch: the rows a plugin is asked about in one call; RowOverlay: one row "as if these pods were gone or there".
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "berth/snapshot.h"
+
+namespace berth {
+inline namespace v1 {
+
+// What one row would be with some pods added or removed. The snapshot itself never changes: preemption and nominated
+// pods are judged by asking the same plugins about a batch of one row seen through an overlay.
+class RowOverlay {
+ public:
+  // Starts as the row is. REQUIRES: snapshot.live(row); both outlive the overlay.
+  RowOverlay(const Snapshot& snapshot, Row row);
+  // `pod` must outlive the overlay. Removing keeps upstream's order: the last pod takes the removed one's place.
+  void AddPod(const PodRecord& pod);
+  void RemovePod(const PodRecord& pod);
+
+  Row row() const { return row_; }
+  std::span<const int64_t> requested(ResourceId id) const;
+  std::span<const int64_t> pod_count() const { return {&pod_count_, 1}; }
+  std::span<const int64_t> nonzero_cpu() const { return {&nonzero_cpu_, 1}; }
+  std::span<const int64_t> nonzero_memory() const { return {&nonzero_memory_, 1}; }
+  std::span<const PodRecord* const> pods() const { return pods_; }
+  std::span<const HostPort> ports() const { return ports_; }
+
+ private:
+  void Count(const PodRecord& pod, int64_t sign);
+
+  Row row_;
+  std::vector<int64_t> requested_;  // by resource
+  int64_t pod_count_, nonzero_cpu_, nonzero_memory_;
+  std::vector<const PodRecord*> pods_;
+  std::vector<HostPort> ports_;
+};
+
+// A run of consecutive rows under consideration. Spans have size() entries, entry i belonging to row(i). Rows whose
+// active() byte is 0 are free, or were rejected already: answers for them are ignored, reading them is harmless.
+class NodeBatch {
+ public:
+  NodeBatch(const Snapshot& snapshot, Row begin, std::span<const uint8_t> active)
+      : snapshot_(&snapshot), begin_(begin), active_(active) {}
+  // One row through an overlay. REQUIRES: the overlay outlives the batch.
+  explicit NodeBatch(const Snapshot& snapshot, const RowOverlay& overlay)
+      : snapshot_(&snapshot), begin_(overlay.row()), active_(&kOne, 1), overlay_(&overlay) {}
+
+  const Snapshot& snapshot() const { return *snapshot_; }
+  size_t size() const { return active_.size(); }
+  Row row(size_t i) const { return begin_ + static_cast<Row>(i); }
+  Row begin() const { return begin_; }
+  std::span<const uint8_t> active() const { return active_; }
+  // Null unless this is a what-if.
+  const RowOverlay* overlay() const { return overlay_; }
+
+  std::span<const int64_t> allocatable(ResourceId id) const { return Cut(snapshot_->allocatable(id)); }
+  std::span<const int64_t> requested(ResourceId id) const {
+    return overlay_ ? overlay_->requested(id) : Cut(snapshot_->requested(id));
+  }
+  std::span<const int64_t> pod_count() const {
+    return overlay_ ? overlay_->pod_count() : Cut(snapshot_->pod_count());
+  }
+  std::span<const int64_t> nonzero_cpu() const {
+    return overlay_ ? overlay_->nonzero_cpu() : Cut(snapshot_->nonzero_cpu());
+  }
+  std::span<const int64_t> nonzero_memory() const {
+    return overlay_ ? overlay_->nonzero_memory() : Cut(snapshot_->nonzero_memory());
+  }
+  std::span<const uint8_t> unschedulable() const { return Cut(snapshot_->unschedulable()); }
+  std::span<const uint32_t> taint_set() const { return Cut(snapshot_->taint_set()); }
+  std::span<const uint32_t> image_set() const { return Cut(snapshot_->image_set()); }
+  std::span<const uint32_t> feature_set() const { return Cut(snapshot_->feature_set()); }
+  std::span<const uint32_t> labels(const LabelColumn& column) const { return Cut(column.values()); }
+  std::span<const PodRecord* const> pods(size_t i) const {
+    return overlay_ ? overlay_->pods() : snapshot_->pods(row(i));
+  }
+  std::span<const HostPort> ports(size_t i) const {
+    return overlay_ ? overlay_->ports() : std::span<const HostPort>(snapshot_->row_data(row(i)).ports);
+  }
+  NodeView view(size_t i) const { return NodeView(*snapshot_, row(i), overlay_); }
+
+ private:
+  static constexpr uint8_t kOne = 1;
+  template <class T>
+  std::span<const T> Cut(std::span<const T> column) const {
+    return column.subspan(begin_, active_.size());
+  }
+
+  const Snapshot* snapshot_;
+  Row begin_;
+  std::span<const uint8_t> active_;
+  const RowOverlay* overlay_ = nullptr;
+};
+
+inline int64_t NodeView::requested(ResourceId id) const {
+  return overlay_ ? overlay_->requested(id)[0] : snapshot_->requested(id)[row_];
+}
+inline std::span<const PodRecord* const> NodeView::pods() const {
+  return overlay_ ? overlay_->pods() : snapshot_->pods(row_);
+}
+
+}  // namespace v1
+}  // namespace berth

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pod: the fields of a Kubernetes pod that a scheduler reads, defaults already applied.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "berth/node.h"
+#include "berth/object.h"
+#include "berth/resources.h"
+
+namespace berth {
+inline namespace v1 {
+
+struct ContainerPort {
+  int32_t container_port = 0;
+  int32_t host_port = 0;  // 0: none
+  std::string host_ip;
+  std::string protocol = "TCP";
+  bool operator==(const ContainerPort&) const = default;
+};
+
+struct Container {
+  std::string name, image;
+  ResourceList requests;
+  ResourceList limits;
+  std::vector<ContainerPort> ports;
+  bool sidecar = false;                  // an init container with restartPolicy Always
+  bool restarts_all_containers = false;  // a restartPolicyRules action RestartAllContainers
+  bool operator==(const Container&) const = default;
+};
+
+// What the kubelet reports of a container, as far as in-place resize concerns scheduling.
+struct ContainerStatus {
+  std::string name;
+  std::optional<ResourceList> resources_requests;  // no value: status has no `resources`
+  ResourceList allocated_resources;
+  bool operator==(const ContainerStatus&) const = default;
+};
+
+enum class TolerationOp : uint8_t { kEqual, kExists, kLt, kGt, kUnknown };
+
+struct Toleration {
+  std::string key;  // empty with Exists: any taint
+  TolerationOp op = TolerationOp::kEqual;
+  std::string value;
+  TaintEffect effect = TaintEffect::kNone;  // kNone: every effect
+  bool Tolerates(const Taint& taint) const;
+  bool operator==(const Toleration&) const = default;
+};
+
+// True when some toleration tolerates `taint`.
+bool Tolerates(const std::vector<Toleration>& tolerations, const Taint& taint);
+
+struct PodAffinityTerm {
+  std::optional<LabelSelector> selector;  // matchLabelKeys and mismatchLabelKeys are merged in, as the API server does
+  std::vector<std::string> namespaces;
+  std::optional<LabelSelector> namespace_selector;
+  std::string topology_key;
+  bool operator==(const PodAffinityTerm&) const = default;
+};
+
+struct WeightedPodAffinityTerm {
+  int32_t weight = 0;
+  PodAffinityTerm term;
+  bool operator==(const WeightedPodAffinityTerm&) const = default;
+};
+
+struct PodAffinity {
+  std::vector<PodAffinityTerm> required;
+  std::vector<WeightedPodAffinityTerm> preferred;
+  bool operator==(const PodAffinity&) const = default;
+};
+
+struct Affinity {
+  std::optional<NodeSelector> node_required;
+  std::vector<PreferredSchedulingTerm> node_preferred;
+  std::optional<PodAffinity> pod_affinity;
+  std::optional<PodAffinity> pod_anti_affinity;
+  bool operator==(const Affinity&) const = default;
+};
+
+enum class WhenUnsatisfiable : uint8_t { kDoNotSchedule, kScheduleAnyway, kUnknown };
+enum class NodeInclusionPolicy : uint8_t { kDefault, kHonor, kIgnore };
+
+struct TopologySpreadConstraint {
+  int32_t max_skew = 0;
+  std::string topology_key;
+  WhenUnsatisfiable when_unsatisfiable = WhenUnsatisfiable::kUnknown;
+  std::optional<LabelSelector> selector;
+  std::optional<int32_t> min_domains;
+  NodeInclusionPolicy node_affinity_policy = NodeInclusionPolicy::kDefault;
+  NodeInclusionPolicy node_taints_policy = NodeInclusionPolicy::kDefault;
+  std::vector<std::string> match_label_keys;
+  bool operator==(const TopologySpreadConstraint&) const = default;
+};
+
+enum class VolumeKind : uint8_t { kOther, kClaim, kEphemeral, kImage, kGcePd, kAwsEbs, kRbd, kIscsi, kAzureDisk, kCsi,
+                                  kCinder, kPortworx };
+
+// A pod's volume; `source` is the claim name, image reference, disk or driver name, as the kind has it.
+struct PodVolume {
+  std::string name;
+  VolumeKind kind = VolumeKind::kOther;
+  std::string source;
+  bool read_only = false;
+  bool operator==(const PodVolume&) const = default;
+};
+
+struct PodCondition {
+  std::string type, status, reason;
+  bool operator==(const PodCondition&) const = default;
+};
+
+enum class PreemptionPolicy : uint8_t { kPreemptLowerPriority, kNever };
+
+// Immutable once it is in ClusterState or in a queue. `resources` is derived: whoever changes the fields it is computed
+// from calls ComputePodResources again.
+struct Pod {
+  ObjectMeta meta;
+  std::string scheduler_name = "default-scheduler";
+  std::string node_name;
+  int32_t priority = 0;
+  std::string priority_class_name;
+  PreemptionPolicy preemption_policy = PreemptionPolicy::kPreemptLowerPriority;
+  std::optional<Labels> node_selector;
+  Affinity affinity;
+  std::vector<Toleration> tolerations;
+  std::vector<TopologySpreadConstraint> topology_spread;
+  std::vector<Container> containers;
+  std::vector<Container> init_containers;
+  ResourceList overhead;
+  std::optional<ResourceList> pod_requests;  // spec.resources.requests
+  std::vector<std::string> scheduling_gates;
+  std::vector<PodVolume> volumes;
+  std::vector<std::string> resource_claims;  // names within the pod
+  bool host_network = false;
+  std::optional<bool> host_users;
+
+  std::string phase;
+  std::string nominated_node_name;
+  std::optional<Time> start_time;
+  std::vector<PodCondition> conditions;
+  std::vector<ContainerStatus> container_statuses;
+  std::vector<ContainerStatus> init_container_statuses;
+  std::optional<ResourceList> status_requests;  // status.resources.requests; no value: status has no `resources`
+  ResourceList status_allocated;
+
+  PodResources resources;  // derived
+
+  const std::string& name() const { return meta.name; }
+  const std::string& namespace_() const { return meta.namespace_; }
+  const std::string& uid() const { return meta.uid; }
+  bool terminating() const { return meta.deletion_time.has_value(); }
+  bool HasPodAffinity() const { return affinity.pod_affinity || affinity.pod_anti_affinity; }
+  bool HasRequiredAntiAffinity() const {
+    return affinity.pod_anti_affinity && !affinity.pod_anti_affinity->required.empty();
+  }
+  const PodCondition* FindCondition(std::string_view type) const;  // the first one; null when absent
+  bool operator==(const Pod&) const = default;
+};
+
+inline std::string FullName(const Pod& pod) { return FullName(pod.meta); }
+
+}  // namespace v1
+}  // namespace berth

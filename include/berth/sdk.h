@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything a plugin needs.
+#pragma once
+
+#include "berth/args.h"
+#include "berth/clock.h"
+#include "berth/depends.h"
+#include "berth/error.h"
+#include "berth/events.h"
+#include "berth/handle.h"
+#include "berth/labels.h"
+#include "berth/main.h"
+#include "berth/node.h"
+#include "berth/node_batch.h"
+#include "berth/node_plugin.h"
+#include "berth/object.h"
+#include "berth/object_store.h"
+#include "berth/plugin.h"
+#include "berth/pod.h"
+#include "berth/quantity.h"
+#include "berth/registry.h"
+#include "berth/resources.h"
+#include "berth/snapshot.h"
+#include "berth/value.h"
+#include "berth/verdict.h"
+#include "berth/version.h"

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// Snapshot: the read-only, columnar view of the cluster that plugins judge by.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "berth/node.h"
+#include "berth/object_store.h"
+#include "berth/pod.h"
+
+namespace berth {
+inline namespace v1 {
+
+// The index of a node in every column. Rows are reused after a node is gone.
+using Row = uint32_t;
+inline constexpr Row kNoRow = 0xffffffffu;
+
+// A pod on a node (bound or assumed), or a pending pod that is nominated to one. Its address is stable.
+struct PodRecord {
+  std::shared_ptr<const Pod> pod;
+  Row row = kNoRow;
+  bool assumed = false;
+};
+
+// A host port in use; ip 0.0.0.0 stands for all.
+struct HostPort {
+  std::string ip, protocol;
+  int32_t port = 0;
+  bool operator==(const HostPort&) const = default;
+};
+// Empty ip and protocol become 0.0.0.0 and TCP.
+HostPort NormalizeHostPort(const ContainerPort& port);
+// True when both cannot be open on one node.
+bool Conflicts(const HostPort& a, const HostPort& b);
+// The host ports that a placed pod occupies: containers' and sidecars'.
+std::vector<HostPort> HostPortsOf(const Pod& pod);
+
+// One label key over all rows. Value 0: the node lacks the label; ids are dense, so an array of distinct() + 1 slots
+// indexed by id counts per value.
+class LabelColumn {
+ public:
+  static constexpr uint32_t kAbsent = 0;
+  std::span<const uint32_t> values() const { return values_; }
+  uint32_t operator[](Row row) const { return row < values_.size() ? values_[row] : kAbsent; }
+  // The id of a value, or kAbsent when no node has it.
+  uint32_t Find(std::string_view value) const;
+  const std::string& text(uint32_t id) const { return texts_[id]; }
+  // Upper bound of ids in use; some below it may be free at the moment.
+  size_t distinct() const { return texts_.empty() ? 0 : texts_.size() - 1; }
+
+  // The rest is for ClusterState.
+  void Resize(size_t rows) { values_.resize(rows, kAbsent); }
+  void Assign(Row row, const std::string* value);
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    size_t operator()(std::string_view s) const { return std::hash<std::string_view>()(s); }
+  };
+  std::vector<uint32_t> values_;
+  std::vector<std::string> texts_{std::string()};  // [0] is unused
+  std::vector<uint32_t> uses_{0};
+  std::vector<uint32_t> free_;
+  std::unordered_map<std::string, uint32_t, Hash, std::equal_to<>> ids_;
+};
+
+// What ClusterState keeps per row besides the columns.
+struct RowData {
+  std::shared_ptr<const Node> node;  // null: pods are there, but the node is unknown ("ghost") or the row is free
+  std::vector<const PodRecord*> pods;  // upstream's order: a removed pod's place is taken by the last one
+  std::vector<const PodRecord*> affinity_pods;       // with any pod (anti-)affinity
+  std::vector<const PodRecord*> anti_affinity_pods;  // with required anti-affinity
+  std::vector<HostPort> ports;                       // a set: see plugins.md section 8
+};
+
+// How many nodes hold an image, and the size its first reporter gave.
+struct ImageState {
+  int64_t size_bytes = 0;
+  uint32_t nodes = 0;
+};
+
+// The arrays behind a Snapshot. ClusterState fills them; plugins use Snapshot's and NodeBatch's accessors.
+struct SnapshotData {
+  std::vector<uint8_t> live;  // 1: a Node object is there; 0: free or ghost
+  std::vector<RowData> rows;
+  size_t node_count = 0;
+  std::vector<std::vector<int64_t>> allocatable, requested;  // [resource][row]; an empty column is all zero
+  std::vector<int64_t> pod_count, nonzero_cpu, nonzero_memory;
+  std::vector<uint8_t> unschedulable;
+  std::vector<uint32_t> taint_set, image_set, feature_set;   // ids into the tables below
+  std::vector<std::vector<Taint>> taint_sets;                // [0] is the empty set, as in the next two
+  std::vector<std::vector<uint32_t>> image_sets;             // sorted image ids
+  std::vector<std::vector<std::string>> feature_sets;
+  std::vector<ImageState> images;                            // by image id
+  std::vector<Row> affinity_rows, anti_affinity_rows;        // rows that hold such pods, ascending
+  std::unordered_map<Row, std::vector<const PodRecord*>> nominated;
+  std::vector<int64_t> zeros;
+  ObjectStores objects;
+};
+
+// What a Snapshot asks its owner for on demand.
+class SnapshotSource {
+ public:
+  virtual ~SnapshotSource() = default;
+  virtual const SnapshotData& data() const = 0;
+  virtual Row FindRow(std::string_view node_name) const = 0;
+  // Builds the column the first time a key is asked for. Scheduling thread only.
+  virtual const LabelColumn& Column(std::string_view key) const = 0;
+  virtual uint32_t FindImage(std::string_view name) const = 0;  // kNoImage when no node has it
+  // Live rows in kube-scheduler's node order: zones in turn.
+  virtual std::span<const Row> Order() const = 0;
+};
+inline constexpr uint32_t kNoImage = 0xffffffffu;
+
+class NodeView;
+class RowOverlay;
+
+// A Snapshot is a read-only, columnar view of the cluster for one scheduling cycle.
+//
+// Row i of every column describes the same node and rows never move while a Snapshot is in use. On the scheduling
+// thread it costs nothing: it is a view of ClusterState's own arrays, stable because events wait until the cycle is over.
+//
+// Thread safety: labels() and order() on the scheduling thread only (they may build what is asked for the first time);
+// everything else from any thread while the cycle lasts.
+class Snapshot {
+ public:
+  explicit Snapshot(const SnapshotSource& source) : source_(&source), data_(&source.data()) {}
+
+  size_t rows() const { return data_->live.size(); }  // free and ghost ones included
+  size_t node_count() const { return data_->node_count; }
+  bool live(Row row) const { return row < data_->live.size() && data_->live[row] != 0; }
+  std::span<const uint8_t> live() const { return data_->live; }
+  // kNoRow when there is no such node.
+  Row FindRow(std::string_view node_name) const { return source_->FindRow(node_name); }
+  // REQUIRES: live(row)
+  const Node& node(Row row) const { return *data_->rows[row].node; }
+  NodeView view(Row row) const;
+
+  std::span<const int64_t> allocatable(ResourceId id) const { return Column(data_->allocatable, id); }
+  std::span<const int64_t> requested(ResourceId id) const { return Column(data_->requested, id); }
+  // Resource ids at or above it are requested nowhere.
+  size_t resource_count() const { return data_->requested.size(); }
+  std::span<const int64_t> pod_count() const { return data_->pod_count; }
+  std::span<const int64_t> nonzero_cpu() const { return data_->nonzero_cpu; }
+  std::span<const int64_t> nonzero_memory() const { return data_->nonzero_memory; }
+  std::span<const uint8_t> unschedulable() const { return data_->unschedulable; }
+  std::span<const uint32_t> taint_set() const { return data_->taint_set; }
+  std::span<const uint32_t> image_set() const { return data_->image_set; }
+  std::span<const uint32_t> feature_set() const { return data_->feature_set; }
+  // Sets by id; ids are below the table's size, so an array of that size remembers an answer per set.
+  std::span<const std::vector<Taint>> taint_sets() const { return data_->taint_sets; }
+  std::span<const std::vector<uint32_t>> image_sets() const { return data_->image_sets; }
+  std::span<const std::vector<std::string>> feature_sets() const { return data_->feature_sets; }
+
+  const LabelColumn& labels(std::string_view key) const { return source_->Column(key); }
+  uint32_t FindImage(std::string_view name) const { return source_->FindImage(name); }
+  const ImageState& image(uint32_t id) const { return data_->images[id]; }
+  std::span<const Row> order() const { return source_->Order(); }
+
+  std::span<const PodRecord* const> pods(Row row) const { return data_->rows[row].pods; }
+  const RowData& row_data(Row row) const { return data_->rows[row]; }
+  // Ghost rows may be among them: check live().
+  std::span<const Row> affinity_rows() const { return data_->affinity_rows; }
+  std::span<const Row> anti_affinity_rows() const { return data_->anti_affinity_rows; }
+  // Pending pods nominated to the row, in nomination order.
+  std::span<const PodRecord* const> nominated(Row row) const;
+  bool any_nominated() const { return !data_->nominated.empty(); }
+  const std::unordered_map<Row, std::vector<const PodRecord*>>& all_nominated() const { return data_->nominated; }
+
+  // `objects<Service>()`: look up by namespace and name, list, list by namespace.
+  template <class T>
+  const ObjectStore<T>& objects() const {
+    return data_->objects.get<T>();
+  }
+
+ private:
+  std::span<const int64_t> Column(const std::vector<std::vector<int64_t>>& columns, ResourceId id) const {
+    const size_t i = Index(id);
+    return i < columns.size() && !columns[i].empty() ? columns[i] : data_->zeros;
+  }
+
+  const SnapshotSource* source_;
+  const SnapshotData* data_;
+};
+
+// One node, for plugins written per node. Cheap to copy; valid while its Snapshot is.
+class NodeView {
+ public:
+  // `overlay`: see the row through it; null: as it is.
+  NodeView(const Snapshot& snapshot, Row row, const RowOverlay* overlay = nullptr)
+      : snapshot_(&snapshot), row_(row), overlay_(overlay) {}
+  Row row() const { return row_; }
+  const Node& node() const { return snapshot_->node(row_); }
+  const std::string& name() const { return node().meta.name; }
+  const std::string* Label(std::string_view key) const { return node().meta.labels.Find(key); }
+  // The label as a decimal integer; no value when absent or not a number.
+  std::optional<int64_t> IntLabel(std::string_view key) const;
+  int64_t allocatable(ResourceId id) const { return snapshot_->allocatable(id)[row_]; }
+  int64_t requested(ResourceId id) const;
+  std::span<const PodRecord* const> pods() const;
+  const Snapshot& snapshot() const { return *snapshot_; }
+
+ private:
+  const Snapshot* snapshot_;
+  Row row_;
+  const RowOverlay* overlay_;
+};
+
+inline NodeView Snapshot::view(Row row) const { return NodeView(*this, row); }
+
+}  // namespace v1
+}  // namespace berth

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// For tests of plugins: builders for pods and nodes, a small cluster, and questions to one plugin.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "berth/sdk.h"
+
+namespace berth {
+inline namespace v1 {
+
+// `MakeNode("n").Label("zone", "a").Capacity({{"cpu", "4"}})` converts to Node. Without Capacity a node has 4 cpu,
+// 16Gi memory and room for 110 pods.
+class MakeNode {
+ public:
+  explicit MakeNode(std::string name);
+  MakeNode& Label(const std::string& key, const std::string& value);
+  MakeNode& Taint(std::string key, std::string value, TaintEffect effect);
+  MakeNode& Unschedulable();
+  // Replaces the capacity. Quantities that do not parse abort the test.
+  MakeNode& Capacity(const std::vector<std::pair<std::string, std::string>>& amounts);
+  MakeNode& Image(std::string name, int64_t size_bytes);
+  MakeNode& Feature(std::string name);
+  operator Node() const { return Build(); }  // NOLINT: implicit on purpose
+  Node Build() const;
+
+ private:
+  Node node_;
+  std::vector<Labels::Entry> labels_;
+};
+
+// `MakePod("p").Request({{"cpu", "1"}}).OnNode("n")` converts to Pod. Namespace `default`, one container.
+class MakePod {
+ public:
+  explicit MakePod(std::string name = "pod");
+  MakePod& Namespace(std::string ns);
+  MakePod& Uid(std::string uid);
+  MakePod& Label(const std::string& key, const std::string& value);
+  MakePod& Priority(int32_t priority);
+  MakePod& OnNode(std::string node);
+  MakePod& Nominated(std::string node);
+  MakePod& Terminating();
+  MakePod& StartTime(Time time);
+  // Requests of the first container; replaces earlier ones.
+  MakePod& Request(const std::vector<std::pair<std::string, std::string>>& amounts);
+  // A further container with these requests.
+  MakePod& Container(const std::vector<std::pair<std::string, std::string>>& amounts, std::string image = "");
+  MakePod& InitContainer(const std::vector<std::pair<std::string, std::string>>& amounts, bool sidecar = false);
+  MakePod& Image(std::string image);
+  MakePod& HostPort(int32_t port, std::string protocol = "TCP", std::string ip = "");
+  MakePod& NodeSelector(const std::string& key, const std::string& value);
+  MakePod& RequireNode(NodeSelectorTerm term);  // ORed with earlier ones
+  MakePod& PreferNode(int32_t weight, NodeSelectorTerm term);
+  MakePod& Tolerate(Toleration toleration);
+  MakePod& PodAffinity(PodAffinityTerm term);
+  MakePod& PodAntiAffinity(PodAffinityTerm term);
+  MakePod& PreferPodAffinity(int32_t weight, PodAffinityTerm term);
+  MakePod& PreferPodAntiAffinity(int32_t weight, PodAffinityTerm term);
+  MakePod& Spread(TopologySpreadConstraint constraint);
+  MakePod& Gate(std::string name);
+  // Anything else.
+  template <class Fn>
+  MakePod& With(Fn&& fn) {
+    fn(pod_);
+    return *this;
+  }
+  operator Pod() const { return Build(); }  // NOLINT: implicit on purpose
+  Pod Build() const;
+
+ private:
+  Pod pod_;
+  std::vector<Labels::Entry> labels_;
+  std::vector<Labels::Entry> node_selector_;
+};
+
+// Small helpers for terms and selectors.
+Requirement Require(std::string key, SelectorOp op, std::vector<std::string> values = {});
+LabelSelector SelectLabels(std::vector<Labels::Entry> match_labels);
+
+// A cluster to judge on. Order of addition is upstream's insertion order.
+class TestCluster {
+ public:
+  TestCluster();
+  ~TestCluster();
+  TestCluster& Add(Node node);
+  // A pod with a node name is placed, one with a nomination is nominated; uids are invented where absent.
+  TestCluster& Add(Pod pod);
+  template <class T>
+  TestCluster& AddObject(T object) {
+    PutObject(std::make_shared<const T>(std::move(object)));
+    return *this;
+  }
+  Snapshot snapshot() const;
+
+ private:
+  template <class T>
+  void PutObject(std::shared_ptr<const T> object);
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// What one plugin says, through the same code that runs it in production. Node name to verdict; a PreFilter rejection
+// is every node's verdict. A plugin failure is a verdict of code Error.
+std::map<std::string, Verdict> FilterAll(const Plugin& plugin, const Pod& pod, const TestCluster& cluster);
+Verdict FilterOne(const Plugin& plugin, const Pod& pod, const Node& node);
+
+// Scores after Normalize, or raw ones; empty when PreScore skipped. Every node takes part.
+struct ScoreResult {
+  std::map<std::string, int64_t> raw, normalized;
+  std::string error;
+};
+ScoreResult ScoreAll(const Plugin& plugin, const Pod& pod, const TestCluster& cluster);
+
+// A clock that stands still until it is moved.
+class ManualClock final : public Clock {
+ public:
+  explicit ManualClock(Time now = {1'767'225'600'000'000'000}) : now_(now) {}  // 2026-01-01T00:00:00Z
+  Time Now() const override { return now_; }
+  void Advance(Duration d) { now_ = now_ + d; }
+
+ private:
+  Time now_;
+};
+
+// A Handle for constructing plugins in tests: manual clock, a fixed random sequence, nobody waiting, binds refused.
+std::unique_ptr<Handle> MakeTestHandle(std::vector<std::string> extender_ignored_resources = {});
+
+}  // namespace v1
+}  // namespace berth

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The per-node adapter: loops over the batch and asks the author's functions.
+#include "berth/node_plugin.h"
+
+#include "berth/plugin.h"
+
+namespace berth {
+inline namespace v1 {
+
+std::string_view ToString(Point point) {
+  static constexpr std::string_view kNames[kPointCount] = {"PreEnqueue", "QueueSort", "PreFilter", "Filter",
+                                                           "PostFilter", "PreScore",  "Score",     "Reserve",
+                                                           "Permit",     "PreBind",   "Bind",      "PostBind"};
+  return kNames[static_cast<size_t>(point)];
+}
+
+Verdict NodePlugin::FilterNode(const Pod&, NodeView) const { return kFits; }
+int64_t NodePlugin::ScoreNode(const Pod&, NodeView) const { return 0; }
+
+Error NodePlugin::Filter(const Cycle& cycle, const PluginState*, const NodeBatch& nodes, Rejections& out) const {
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (!nodes.active()[i]) continue;
+    const Verdict verdict = FilterNode(cycle.pod(), nodes.view(i));
+    if (verdict.fits()) continue;
+    out.Reject(i, out.Intern(verdict.rejected() ? verdict : Verdict::Fail(verdict.message())));
+  }
+  return Error::Ok();
+}
+
+Error NodePlugin::Score(const Cycle& cycle, const PluginState*, const NodeBatch& nodes,
+                        std::span<int64_t> scores) const {
+  for (size_t i = 0; i < nodes.size(); ++i)
+    if (nodes.active()[i]) scores[i] = ScoreNode(cycle.pod(), nodes.view(i));
+  return Error::Ok();
+}
+
+}  // namespace v1
+}  // namespace berth

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// Aggregation of requests: sidecars, init containers, overhead, pod-level requests, in-place resize, scoring defaults.
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "berth/pod.h"
+#include "berth/resources.h"
+
+namespace berth {
+namespace {
+
+constexpr int64_t kMi = 1024 * 1024;
+
+ResourceList List(const std::map<std::string, std::string>& amounts) {
+  ResourceList list;
+  for (const auto& [name, text] : amounts) list.emplace_back(InternResource(name), *Quantity::Parse(text));
+  std::sort(list.begin(), list.end());
+  return list;
+}
+
+Container Named(const std::string& name, const std::map<std::string, std::string>& requests) {
+  Container c;
+  c.name = name;
+  c.requests = List(requests);
+  return c;
+}
+
+Container Sidecar(const std::string& name, const std::map<std::string, std::string>& requests) {
+  Container c = Named(name, requests);
+  c.sidecar = true;
+  return c;
+}
+
+TEST(PodResourcesTest, ContainersAddUpExactly) {
+  Pod pod;
+  pod.containers = {Named("a", {{"cpu", "500u"}, {"memory", "0.5"}}), Named("b", {{"cpu", "500u"}, {"memory", "0.5"}})};
+  const PodResources r = ComputePodResources(pod);
+  EXPECT_EQ(r.request.milli_cpu, 1);
+  EXPECT_EQ(r.request.memory, 1);
+  EXPECT_EQ(r.held, r.request);
+  EXPECT_EQ(r.nonzero_cpu, 1);
+  EXPECT_EQ(r.nonzero_memory, 1);
+}
+
+TEST(PodResourcesTest, AnInitContainerCountsOnlyBeyondTheSum) {
+  Pod pod;
+  pod.containers = {Named("a", {{"cpu", "1"}, {"memory", "100Mi"}}), Named("b", {{"cpu", "1"}})};
+  pod.init_containers = {Named("i", {{"cpu", "1500m"}, {"memory", "300Mi"}}), Named("j", {{"memory", "200Mi"}})};
+  const PodResources r = ComputePodResources(pod);
+  EXPECT_EQ(r.request.milli_cpu, 2000);
+  EXPECT_EQ(r.request.memory, 300 * kMi);
+}
+
+TEST(PodResourcesTest, SidecarsRunBesideLaterInitContainersOnly) {
+  Pod pod;
+  pod.containers = {Named("a", {{"cpu", "100m"}})};
+  pod.init_containers = {Named("before", {{"cpu", "800m"}}), Sidecar("s", {{"cpu", "300m"}}),
+                         Named("after", {{"cpu", "600m"}}), Sidecar("t", {{"cpu", "50m"}})};
+  // Sum 450, before 800, s 300, after 600 + 300, t 350.
+  EXPECT_EQ(ComputePodResources(pod).request.milli_cpu, 900);
+  pod.init_containers[2].requests = {};
+  EXPECT_EQ(ComputePodResources(pod).request.milli_cpu, 800);
+  pod.init_containers[0].requests = {};
+  EXPECT_EQ(ComputePodResources(pod).request.milli_cpu, 450);
+}
+
+TEST(PodResourcesTest, OverheadComesOnTopOfEverything) {
+  Pod pod;
+  pod.containers = {Named("a", {{"cpu", "1"}})};
+  pod.init_containers = {Named("i", {{"cpu", "2"}})};
+  pod.overhead = List({{"cpu", "250m"}, {"memory", "64Mi"}});
+  const PodResources r = ComputePodResources(pod);
+  EXPECT_EQ(r.request.milli_cpu, 2250);
+  EXPECT_EQ(r.request.memory, 64 * kMi);
+  // Both containers lack memory: 200 MiB at a time is the most, and the overhead on top.
+  EXPECT_EQ(r.nonzero_memory, 264 * kMi);
+  EXPECT_EQ(r.score_request.memory, 264 * kMi);
+}
+
+TEST(PodResourcesTest, ScoringAssumesRequestsForContainersWithoutThem) {
+  Pod pod;
+  pod.containers = {Named("a", {}), Named("b", {{"cpu", "0"}, {"memory", "50Mi"}}), Named("c", {{"cpu", "300m"}})};
+  const PodResources r = ComputePodResources(pod);
+  EXPECT_EQ(r.request.milli_cpu, 300);
+  EXPECT_EQ(r.request.memory, 50 * kMi);
+  EXPECT_EQ(r.nonzero_cpu, 400);
+  EXPECT_EQ(r.nonzero_memory, 450 * kMi);
+  EXPECT_EQ(r.score_request.milli_cpu, 400);
+  EXPECT_EQ(r.score_request.memory, 450 * kMi);
+}
+
+TEST(PodResourcesTest, ExtendedResourcesAddUpAndUnknownNamesAreDropped) {
+  Pod pod;
+  pod.containers = {Named("a", {{"example.com/gpu", "1"}, {"bogomips", "5"}, {"pods", "3"}}),
+                    Named("b", {{"example.com/gpu", "2"}, {"ephemeral-storage", "1Ki"}})};
+  const PodResources r = ComputePodResources(pod);
+  EXPECT_EQ(r.request.Get(InternResource("example.com/gpu")), 3);
+  EXPECT_EQ(r.request.scalars.size(), 1u);
+  EXPECT_EQ(r.request.pods, 0);
+  EXPECT_EQ(r.request.ephemeral_storage, 1024);
+  EXPECT_EQ(r.score_request.Get(InternResource("example.com/gpu")), 3);
+}
+
+TEST(PodResourcesTest, PodLevelRequestsReplaceTheSumOfTheirResource) {
+  Pod pod;
+  pod.containers = {
+      Named("a", {{"cpu", "3"}, {"memory", "1Gi"}, {"hugepages-2Mi", "4Mi"}, {"ephemeral-storage", "10"}})};
+  pod.pod_requests = List({{"cpu", "1"}, {"hugepages-2Mi", "8Mi"}, {"ephemeral-storage", "99"}});
+  pod.overhead = List({{"cpu", "100m"}});
+  const PodResources r = ComputePodResources(pod);
+  EXPECT_EQ(r.request.milli_cpu, 1100);
+  EXPECT_EQ(r.request.memory, 1024 * kMi);
+  EXPECT_EQ(r.request.Get(InternResource("hugepages-2Mi")), 8 * kMi);
+  EXPECT_EQ(r.request.ephemeral_storage, 10);  // not a pod-level resource
+  EXPECT_EQ(r.held, r.request);
+  EXPECT_EQ(r.nonzero_cpu, 1100);
+  // As upstream's scorer, which is not told of pod-level requests.
+  EXPECT_EQ(r.score_request.milli_cpu, 3100);
+}
+
+TEST(PodResourcesTest, WithPodLevelRequestsDefaultsStandInOnlyForWhatNobodyNames) {
+  Pod pod;
+  pod.containers = {Named("a", {}), Named("b", {})};
+  pod.pod_requests = List({{"cpu", "1"}});
+  PodResources r = ComputePodResources(pod);
+  EXPECT_EQ(r.nonzero_cpu, 1000);
+  EXPECT_EQ(r.nonzero_memory, 400 * kMi);
+  EXPECT_EQ(r.score_request.milli_cpu, 200);
+  pod.overhead = List({{"memory", "1Mi"}});
+  EXPECT_EQ(ComputePodResources(pod).nonzero_memory, kMi);
+  pod.overhead = {};
+  pod.containers[0].requests = List({{"memory", "7Mi"}});
+  EXPECT_EQ(ComputePodResources(pod).nonzero_memory, 7 * kMi);
+  // Names that do not count at pod level are as if spec.resources were not there.
+  pod.pod_requests = List({{"example.com/gpu", "1"}});
+  r = ComputePodResources(pod);
+  EXPECT_EQ(r.nonzero_memory, 207 * kMi);
+  EXPECT_EQ(r.request.scalars.size(), 0u);
+}
+
+TEST(PodResourcesTest, APlacedPodHoldsTheMostOfSpecAndStatus) {
+  Pod pod;
+  pod.containers = {Named("a", {{"cpu", "1"}, {"memory", "100Mi"}}), Named("b", {{"cpu", "1"}})};
+  pod.container_statuses = {{"a", List({{"cpu", "2"}, {"memory", "50Mi"}}), List({{"memory", "300Mi"}})},
+                            {"b", std::nullopt, List({{"cpu", "9"}})}};  // no `resources`: the spec alone
+  const PodResources r = ComputePodResources(pod);
+  EXPECT_EQ(r.request.milli_cpu, 2000);
+  EXPECT_EQ(r.request.memory, 100 * kMi);
+  EXPECT_EQ(r.held.milli_cpu, 3000);
+  EXPECT_EQ(r.held.memory, 300 * kMi);
+  EXPECT_EQ(r.nonzero_cpu, 3000);
+  EXPECT_EQ(r.nonzero_memory, 500 * kMi);
+  EXPECT_EQ(r.score_request.milli_cpu, 2000);
+}
+
+TEST(PodResourcesTest, AnInfeasibleResizeLeavesTheSpecOut) {
+  Pod pod;
+  pod.containers = {Named("a", {{"cpu", "8"}})};
+  pod.container_statuses = {{"a", List({{"cpu", "2"}}), List({{"cpu", "1"}})}};
+  pod.conditions = {{"PodResizePending", "False", "Deferred"}};
+  EXPECT_EQ(ComputePodResources(pod).held.milli_cpu, 8000);
+  // Only the first condition of the type counts, whatever its status says.
+  pod.conditions.push_back({"PodResizePending", "True", "Infeasible"});
+  EXPECT_EQ(ComputePodResources(pod).held.milli_cpu, 8000);
+  pod.conditions.erase(pod.conditions.begin());
+  pod.conditions[0].status = "False";
+  EXPECT_EQ(ComputePodResources(pod).held.milli_cpu, 2000);
+  EXPECT_EQ(ComputePodResources(pod).request.milli_cpu, 8000);
+}
+
+TEST(PodResourcesTest, StatusCountsForSidecarsButNotForPlainInitContainers) {
+  Pod pod;
+  pod.init_containers = {Sidecar("s", {{"cpu", "1"}}), Named("i", {{"cpu", "1"}})};
+  pod.init_container_statuses = {{"s", List({{"cpu", "3"}}), {}}, {"i", List({{"cpu", "5"}}), {}}};
+  const PodResources r = ComputePodResources(pod);
+  EXPECT_EQ(r.request.milli_cpu, 2000);
+  EXPECT_EQ(r.held.milli_cpu, 4000);
+}
+
+TEST(PodResourcesTest, PodLevelStatusCountsForTheNamesOfTheSpec) {
+  Pod pod;
+  pod.containers = {Named("a", {{"cpu", "1"}, {"memory", "10Mi"}})};
+  pod.pod_requests = List({{"cpu", "2"}});
+  pod.status_requests = List({{"cpu", "3"}, {"memory", "900Mi"}});
+  pod.status_allocated = List({{"cpu", "4"}});
+  PodResources r = ComputePodResources(pod);
+  EXPECT_EQ(r.request.milli_cpu, 2000);
+  EXPECT_EQ(r.held.milli_cpu, 4000);
+  EXPECT_EQ(r.held.memory, 10 * kMi);
+  pod.conditions = {{"PodResizePending", "True", "Infeasible"}};
+  pod.status_requests = List({});
+  pod.status_allocated = {};
+  r = ComputePodResources(pod);
+  EXPECT_EQ(r.held.milli_cpu, 0);  // the kubelet reports none, and the spec does not count
+  EXPECT_EQ(r.request.milli_cpu, 2000);
+}
+
+TEST(PodResourcesTest, OfStatusesWithOneNameTheLastCounts) {
+  Pod pod;
+  pod.containers = {Named("a", {{"cpu", "1"}})};
+  pod.container_statuses = {{"a", List({{"cpu", "5"}}), {}}, {"a", List({{"cpu", "2"}}), {}}};
+  EXPECT_EQ(ComputePodResources(pod).held.milli_cpu, 2000);
+  pod.init_container_statuses = {{"a", List({{"cpu", "3"}}), {}}};
+  EXPECT_EQ(ComputePodResources(pod).held.milli_cpu, 3000);
+}
+
+TEST(PodResourcesTest, ANegativeRequestCountsAsNoneForAPendingPod) {
+  Pod pod;
+  pod.containers = {Named("a", {{"cpu", "-1"}, {"memory", "-5"}, {"example.com/gpu", "-2"}})};
+  const PodResources r = ComputePodResources(pod);
+  EXPECT_EQ(r.request.milli_cpu, 0);
+  EXPECT_EQ(r.request.memory, 0);
+  EXPECT_EQ(r.request.Get(InternResource("example.com/gpu")), 0);
+  EXPECT_EQ(r.held.milli_cpu, -1000);
+}
+
+// With all init containers sidecars the pod needs the plain sum, in whatever order the containers are listed.
+RC_GTEST_PROP(PodResourcesPropertyTest, TheOrderOfContainersAndSidecarsDoesNotMatter, (std::vector<uint32_t> micros)) {
+  Pod pod;
+  Quantity::Int128 sum = 0;
+  for (size_t i = 0; i < micros.size(); ++i) {
+    Container c = Named(std::to_string(i), {{"cpu", std::to_string(micros[i]) + "u"}});
+    c.sidecar = i % 3 == 0;
+    (c.sidecar ? pod.init_containers : pod.containers).push_back(std::move(c));
+    sum += micros[i];
+  }
+  const PodResources forward = ComputePodResources(pod);
+  RC_ASSERT(forward.request.milli_cpu == static_cast<int64_t>((sum + 999) / 1000));
+  std::reverse(pod.containers.begin(), pod.containers.end());
+  std::reverse(pod.init_containers.begin(), pod.init_containers.end());
+  RC_ASSERT(ComputePodResources(pod) == forward);
+}
+
+}  // namespace
+}  // namespace berth

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pod state machine, nominations and the feeding of plugin indexes.
+#include "cluster/cluster_state.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace berth::cluster {
+
+void ClusterState::PutNode(std::shared_ptr<const Node> node) {
+  const std::string name = node->name();
+  const Row row = columns_.RowFor(name);
+  const std::shared_ptr<const Node> before = columns_.data().rows[row].node;
+  columns_.SetNode(row, std::move(node));
+  if (!before) RefreshNominated(name);
+  const std::shared_ptr<const Node>& after = columns_.data().rows[row].node;
+  for (PluginIndex* index : indexes_) index->NodeChanged(snapshot(), row, before.get(), after.get());
+}
+
+Error ClusterState::RemoveNode(std::string_view name) {
+  const Row row = columns_.FindRow(name);
+  if (row == kNoRow) return Error("node " + std::string(name) + " is not in the cache, so it cannot be removed");
+  const std::shared_ptr<const Node> before = columns_.data().rows[row].node;
+  columns_.ClearNode(row);
+  for (PluginIndex* index : indexes_) index->NodeChanged(snapshot(), row, before.get(), nullptr);
+  return Error::Ok();
+}
+
+void ClusterState::Place(std::shared_ptr<const Pod> pod, bool assumed) {
+  const Row row = columns_.RowFor(pod->node_name);
+  std::string uid = pod->uid();
+  auto record = std::make_unique<PodRecord>(PodRecord{std::move(pod), row, assumed});
+  const PodRecord& placed = *record;
+  pods_.insert_or_assign(std::move(uid), std::move(record));
+  columns_.AddPod(row, placed);
+  for (PluginIndex* index : indexes_) index->PodAdded(snapshot(), placed);
+}
+
+void ClusterState::Displace(ByText<std::unique_ptr<PodRecord>>::iterator it) {
+  // Kept until the indexes have been told.
+  const std::unique_ptr<PodRecord> record = std::move(it->second);
+  pods_.erase(it);
+  columns_.RemovePod(*record);
+  for (PluginIndex* index : indexes_) index->PodRemoved(snapshot(), *record);
+}
+
+Error ClusterState::AssumePod(std::shared_ptr<const Pod> pod) {
+  if (pods_.contains(pod->uid()))
+    return Error("pod " + pod->uid() + "(" + FullName(*pod) + ") is in the cache, so can't be assumed");
+  ClearNomination(pod->uid());
+  Place(std::move(pod), true);
+  return Error::Ok();
+}
+
+Error ClusterState::AddPod(std::shared_ptr<const Pod> pod) {
+  auto it = pods_.find(pod->uid());
+  if (it == pods_.end()) {
+    ClearNomination(pod->uid());
+    Place(std::move(pod), false);
+    return Error::Ok();
+  }
+  if (!it->second->assumed)
+    return Error("pod " + pod->uid() + "(" + FullName(*pod) + ") was already in added state");
+  const std::string expected = it->second->pod->node_name;
+  Displace(it);
+  std::string moved;
+  if (pod->node_name != expected)
+    moved = "pod " + FullName(*pod) + " was added to node " + pod->node_name + ", but it was assumed on " + expected;
+  Place(std::move(pod), false);
+  return moved.empty() ? Error::Ok() : Error(moved);
+}
+
+Error ClusterState::UpdatePod(std::shared_ptr<const Pod> pod) {
+  auto it = pods_.find(pod->uid());
+  if (it == pods_.end())
+    return Error("pod " + pod->uid() + "(" + FullName(*pod) + ") is not added to the cache, so cannot be updated");
+  if (it->second->assumed)
+    return Error("assumed pod " + pod->uid() + "(" + FullName(*pod) + ") should not be updated");
+  const std::string before = it->second->pod->node_name;
+  Displace(it);
+  std::string moved;
+  if (pod->node_name != before)
+    moved = "pod " + FullName(*pod) + " updated on a different node than previously added to: " + before + " before, " +
+            pod->node_name + " now";
+  Place(std::move(pod), false);
+  return moved.empty() ? Error::Ok() : Error(moved);
+}
+
+Error ClusterState::ForgetPod(std::string_view uid) {
+  auto it = pods_.find(uid);
+  if (it == pods_.end() || !it->second->assumed)
+    return Error("pod " + std::string(uid) + " wasn't assumed so cannot be forgotten");
+  Displace(it);
+  return Error::Ok();
+}
+
+Error ClusterState::RemovePod(std::string_view uid) {
+  auto it = pods_.find(uid);
+  if (it == pods_.end())
+    return Error("pod " + std::string(uid) + " is not found in the cache, so cannot be removed from it");
+  Displace(it);
+  return Error::Ok();
+}
+
+bool ClusterState::IsAssumed(std::string_view uid) const {
+  auto it = pods_.find(uid);
+  return it != pods_.end() && it->second->assumed;
+}
+
+const PodRecord* ClusterState::FindPod(std::string_view uid) const {
+  auto it = pods_.find(uid);
+  return it == pods_.end() ? nullptr : it->second.get();
+}
+
+void ClusterState::Nominate(std::shared_ptr<const Pod> pod, const std::string& node) {
+  const std::string uid = pod->uid();
+  ClearNomination(uid);
+  if (node.empty()) return;
+  auto record = std::make_unique<PodRecord>(PodRecord{std::move(pod), columns_.FindRow(node), false});
+  nominations_[uid] = {node, std::move(record)};
+  nominated_to_[node].push_back(uid);
+  RefreshNominated(node);
+}
+
+void ClusterState::ClearNomination(std::string_view uid) {
+  auto it = nominations_.find(uid);
+  if (it == nominations_.end()) return;
+  const std::string node = it->second.node;
+  const std::unique_ptr<PodRecord> record = std::move(it->second.record);
+  nominations_.erase(it);
+  auto to = nominated_to_.find(node);
+  std::erase(to->second, std::string(uid));
+  if (to->second.empty()) nominated_to_.erase(to);
+  RefreshNominated(node);
+}
+
+// Nominations are kept by node name; the columns know them by row, and only while the node is there.
+void ClusterState::RefreshNominated(const std::string& node) {
+  const Row row = columns_.FindRow(node);
+  if (row == kNoRow) return;
+  std::vector<const PodRecord*> records;
+  if (auto to = nominated_to_.find(node); to != nominated_to_.end()) {
+    for (const std::string& uid : to->second) {
+      PodRecord& record = *nominations_.find(uid)->second.record;
+      record.row = row;
+      records.push_back(&record);
+    }
+  }
+  columns_.SetNominated(row, std::move(records));
+}
+
+void ClusterState::AddIndex(PluginIndex* index) {
+  indexes_.push_back(index);
+  const Snapshot now = snapshot();
+  for (Row row = 0; row < now.rows(); ++row)
+    if (now.live(row)) index->NodeChanged(now, row, nullptr, &now.node(row));
+  for (const auto& [uid, record] : pods_) index->PodAdded(now, *record);
+  index->ObjectsChanged(now);
+}
+
+void ClusterState::RemoveIndex(PluginIndex* index) { std::erase(indexes_, index); }
+
+void ClusterState::TellObjectsChanged() {
+  for (PluginIndex* index : indexes_) index->ObjectsChanged(snapshot());
+}
+
+}  // namespace berth::cluster

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Columns: the arrays behind a Snapshot, and how rows are added, filled, freed and reused.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "berth/snapshot.h"
+#include "cluster/change_log.h"
+#include "cluster/node_order.h"
+#include "cluster/set_table.h"
+
+namespace berth::cluster {
+
+// One row per node name we know of: a live one has a Node; a ghost has only pods, whose node we have not seen (or no
+// longer see); a free one waits for reuse. The lowest free row is reused first and free rows at the end are cut off, so
+// memory returns when a cluster shrinks.
+//
+// Invariants: for every row, requested, pod_count, nonzero_*, ports and the affinity lists equal the sums over its pods;
+// a free row is zero in all columns; affinity_rows and anti_affinity_rows list exactly the rows whose lists are not
+// empty.
+//
+// Thread safety: scheduling thread only.
+class Columns final : public SnapshotSource {
+ public:
+  Columns();
+  Columns(const Columns&) = delete;
+  Columns& operator=(const Columns&) = delete;
+
+  // The row of this name, live or ghost; a new ghost row when there is none.
+  Row RowFor(const std::string& node_name);
+  // Live or ghost; kNoRow when unknown.
+  Row FindAny(std::string_view node_name) const;
+  // Fills in or replaces the node of a row. `images` of the stored node are empty: they live in the image sets.
+  void SetNode(Row row, std::shared_ptr<const Node> node);
+  // The row becomes a ghost, or is freed when it holds no pods.
+  void ClearNode(Row row);
+  // REQUIRES: `pod` stays valid until RemovePod.
+  void AddPod(Row row, const PodRecord& pod);
+  // Frees the row when it was a ghost's last pod.
+  void RemovePod(const PodRecord& pod);
+  void SetNominated(Row row, std::vector<const PodRecord*> pods);
+
+  SnapshotData& mutable_data() { return data_; }
+  const ChangeLog& changes() const { return changes_; }
+  // Counts that change when nodes come or go, and when an image's spread changes.
+  uint64_t node_set_epoch() const { return node_set_epoch_; }
+  uint64_t image_epoch() const { return image_epoch_; }
+
+  const SnapshotData& data() const override { return data_; }
+  Row FindRow(std::string_view node_name) const override;
+  const LabelColumn& Column(std::string_view key) const override;
+  uint32_t FindImage(std::string_view name) const override;
+  std::span<const Row> Order() const override { return order_.List(); }
+
+ private:
+  struct StringHash {
+    using is_transparent = void;
+    size_t operator()(std::string_view s) const { return std::hash<std::string_view>()(s); }
+  };
+  template <class V>
+  using ByName = std::unordered_map<std::string, V, StringHash, std::equal_to<>>;
+  struct TaintHash {
+    size_t operator()(const Taint& t) const;
+  };
+
+  void Resize(size_t rows);
+  void FreeIfUnused(Row row);
+  void SetAllocatable(Row row, const Resources* resources);
+  void SetLabels(Row row, const Labels* before, const Labels* after);
+  std::vector<uint32_t> AcquireImages(const std::vector<NodeImage>& images);
+  void ReleaseImages(const std::vector<uint32_t>& images);
+  void Cell(std::vector<std::vector<int64_t>>& columns, ResourceId id, Row row, int64_t amount, int64_t sign);
+
+  SnapshotData data_;
+  ByName<Row> by_name_;
+  std::vector<std::string> names_;  // by row; empty: free
+  std::set<Row> free_;
+  NodeOrder order_;
+  ChangeLog changes_;
+  SetTable<Taint, TaintHash> taint_sets_{data_.taint_sets};
+  SetTable<uint32_t, std::hash<uint32_t>> image_sets_{data_.image_sets};
+  SetTable<std::string, std::hash<std::string>> feature_sets_{data_.feature_sets};
+  ByName<uint32_t> image_ids_;
+  std::vector<const std::string*> image_names_;  // keys of image_ids_
+  std::vector<uint32_t> free_images_;
+  ByName<uint32_t> label_keys_;  // how many nodes have the key
+  // Built when a plugin asks for the key. Unused ones are dropped between cycles once there are many.
+  mutable ByName<std::unique_ptr<LabelColumn>> label_columns_;
+  LabelColumn absent_;  // for keys that no node has
+  uint64_t node_set_epoch_ = 0;
+  uint64_t image_epoch_ = 0;
+};
+
+}  // namespace berth::cluster

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kubernetes objects out of JSON: which kinds are read, in which mode, and the decoded object of any kind.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "api/load_error.h"
+#include "berth/node.h"
+#include "berth/object.h"
+#include "berth/pod.h"
+
+namespace berth {
+
+enum class DecodeMode {
+  kFile,  // strict: the API server's validation for every field that is read
+  kPeer,  // from a live API server or extender request: lenient; an unknown enum value never matches and never fails
+};
+
+// What a pod says that its struct does not keep: input of defaulting and admission.
+struct PodExtras {
+  std::optional<int32_t> priority;
+  std::optional<std::string> preemption_policy;
+  // spec.resources.limits; no value when spec.resources is absent.
+  std::optional<ResourceList> pod_limits;
+  // Of each (anti-)affinity term, in the order pod affinity required, preferred, anti-affinity required, preferred.
+  struct LabelKeys {
+    std::vector<std::string> match, mismatch;
+  };
+  std::vector<LabelKeys> affinity_keys;
+};
+
+struct DecodedPod {
+  Pod pod;
+  PodExtras extras;
+};
+
+using AnyObject =
+    std::variant<std::monostate, DecodedPod, Node, Namespace, Service, ReplicationController, ReplicaSet, StatefulSet,
+                 PriorityClass, PodDisruptionBudget, PersistentVolumeClaim, PersistentVolume, StorageClass, CsiNode,
+                 CsiDriver, CsiStorageCapacity, VolumeAttachment, ResourceClaim, ResourceSlice, DeviceClass>;
+
+struct DecodedObject {
+  std::string kind;         // as written, e.g. CSINode
+  std::string api_version;  // as written
+  AnyObject object;         // monostate: a kind that is not read
+  std::vector<LoadError> errors;  // empty: the object is good
+
+  bool known() const { return object.index() != 0; }
+};
+
+// The metadata of any known object.
+const ObjectMeta& MetaOf(const AnyObject& object);
+ObjectMeta& MetaOf(AnyObject& object);
+
+// Decodes one document; `List` kinds are unrolled, a document that is null gives nothing, a top-level array gives its
+// elements. In kPeer mode a pod comes out ready to use (PodResources computed); in kFile mode defaults.h and admission
+// have their say first. REQUIRES: in kFile mode `json` went through ForEachDocument (valid JSON).
+// Never throws; malformed JSON is an entry with errors.
+std::vector<DecodedObject> DecodeDocument(std::string_view json, DecodeMode mode);
+
+// One object that is not a list.
+DecodedObject DecodeObject(std::string_view json, DecodeMode mode);
+
+// The two parts of a v1.NodeAffinity object, e.g. of NodeAffinityArgs.addedAffinity. In file mode its validation applies;
+// the errors' paths start at the object.
+struct NodeAffinity {
+  std::optional<NodeSelector> required;
+  std::vector<PreferredSchedulingTerm> preferred;
+};
+NodeAffinity DecodeNodeAffinity(std::string_view json, DecodeMode mode, std::vector<LoadError>& errors);
+
+}  // namespace berth

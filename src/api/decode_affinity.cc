@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// A pod's affinity and topology spread constraints.
+#include <algorithm>
+
+#include "api/decode_internal.h"
+
+namespace berth {
+namespace {
+
+bool HasKey(const RawSelector& selector, const std::string& key, size_t expressions) {
+  for (const auto& entry : selector.match_labels) {
+    if (entry.first == key) return true;
+  }
+  return std::any_of(selector.expressions.begin(), selector.expressions.begin() + static_cast<std::ptrdiff_t>(expressions),
+                     [&](const RawRequirement& requirement) { return requirement.key == key; });
+}
+
+// The API server merges every key of matchLabelKeys as one In requirement, and rejects keys the selector has besides.
+// An object read back from it has them merged already: one In requirement with one value per key passes here and is not
+// merged again (see MergeLabelKeys).
+void CheckLabelKeys(Context& context, const std::vector<std::string>& match, const std::vector<std::string>& mismatch,
+                    const std::optional<RawSelector>& selector) {
+  if (!context.strict()) return;
+  auto check = [&](std::string_view name, const std::vector<std::string>& keys) {
+    if (keys.empty()) return;
+    At at(context, name);
+    if (!selector) return context.Forbidden("must not be specified when labelSelector is not set");
+    for (size_t i = 0; i < keys.size(); ++i) {
+      At index(context, i);
+      CheckForm(context, keys[i], CheckQualifiedName);
+    }
+  };
+  check("matchLabelKeys", match);
+  check("mismatchLabelKeys", mismatch);
+  At at(context, "matchLabelKeys");
+  for (size_t i = 0; i < match.size(); ++i) {
+    At index(context, i);
+    if (std::find(mismatch.begin(), mismatch.end(), match[i]) != mismatch.end()) {
+      context.Invalid(match[i], "exists in both matchLabelKeys and mismatchLabelKeys");
+    }
+    if (!selector) continue;
+    size_t merged = 0, others = HasKey(*selector, match[i], 0) ? 1 : 0;
+    for (const RawRequirement& requirement : selector->expressions) {
+      if (requirement.key != match[i]) continue;
+      ++(requirement.op == "In" && requirement.values.size() == 1 ? merged : others);
+    }
+    if (others > 0 || merged > 1) context.Invalid(match[i], "exists in both matchLabelKeys and labelSelector");
+  }
+}
+
+PodAffinityTerm DecodePodAffinityTerm(Context& context, JsonValue value, PodExtras& extras) {
+  PodAffinityTerm term;
+  PodExtras::LabelKeys keys;
+  std::optional<RawSelector> selector;
+  ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
+    if (key == "labelSelector") {
+      selector = DecodeRawSelector(context, item);
+    } else if (key == "namespaces") {
+      Read(context, item, term.namespaces);
+      for (size_t i = 0; i < term.namespaces.size(); ++i) {
+        At at(context, i);
+        CheckForm(context, term.namespaces[i], CheckDnsLabel);
+      }
+    } else if (key == "namespaceSelector") {
+      term.namespace_selector = DecodeSelector(context, item);
+    } else if (key == "topologyKey") {
+      Read(context, item, term.topology_key);
+    } else if (key == "matchLabelKeys") {
+      Read(context, item, keys.match);
+    } else if (key == "mismatchLabelKeys") {
+      Read(context, item, keys.mismatch);
+    }
+  });
+  CheckLabelKeys(context, keys.match, keys.mismatch, selector);
+  if (context.strict()) {
+    At at(context, "topologyKey");
+    if (term.topology_key.empty()) {
+      context.Required("can not be empty");
+    } else {
+      CheckForm(context, term.topology_key, CheckQualifiedName);
+    }
+  }
+  if (selector) term.selector = BuildSelector(*selector);
+  extras.affinity_keys.push_back(std::move(keys));
+  return term;
+}
+
+void CheckWeight(Context& context, int32_t weight) {
+  if (!context.strict() || (weight >= 1 && weight <= 100)) return;
+  At at(context, "weight");
+  context.InvalidNumber(weight, "must be in the range 1-100");
+}
+
+PodAffinity DecodePodAffinity(Context& context, JsonValue value, PodExtras& extras, bool& there) {
+  PodAffinity affinity;
+  PodExtras required, preferred;  // whichever order the fields come in
+  there = ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
+    if (key == "requiredDuringSchedulingIgnoredDuringExecution") {
+      required.affinity_keys.clear();
+      ReadList(context, item, affinity.required,
+               [&](Context& inner, JsonValue term) { return DecodePodAffinityTerm(inner, term, required); });
+    } else if (key == "preferredDuringSchedulingIgnoredDuringExecution") {
+      preferred.affinity_keys.clear();
+      ReadList(context, item, affinity.preferred, [&](Context& inner, JsonValue weighted_value) {
+        WeightedPodAffinityTerm weighted;
+        bool has_term = false;
+        ForEachMember(inner, weighted_value, [&](std::string_view member, JsonValue part) {
+          if (member == "weight") {
+            Read(inner, part, weighted.weight);
+          } else if (member == "podAffinityTerm") {
+            if (has_term) preferred.affinity_keys.pop_back();
+            has_term = true;
+            weighted.term = DecodePodAffinityTerm(inner, part, preferred);
+          }
+        });
+        if (!has_term) {
+          preferred.affinity_keys.emplace_back();
+          if (inner.strict()) {
+            At at(inner, "podAffinityTerm");
+            At key_at(inner, "topologyKey");
+            inner.Required("can not be empty");
+          }
+        }
+        CheckWeight(inner, weighted.weight);
+        return weighted;
+      });
+    }
+  });
+  for (PodExtras* part : {&required, &preferred}) {
+    for (PodExtras::LabelKeys& keys : part->affinity_keys) extras.affinity_keys.push_back(std::move(keys));
+  }
+  return affinity;
+}
+
+NodeInclusionPolicy ReadPolicy(Context& context, JsonValue value) {
+  std::string text;
+  if (!Read(context, value, text)) return NodeInclusionPolicy::kDefault;
+  context.CheckEnum(text, {"Honor", "Ignore"});
+  if (text == "Honor") return NodeInclusionPolicy::kHonor;
+  // Upstream asks only whether the policy is Honor: any other text ignores.
+  return NodeInclusionPolicy::kIgnore;
+}
+
+TopologySpreadConstraint DecodeConstraint(Context& context, JsonValue value) {
+  TopologySpreadConstraint constraint;
+  std::optional<RawSelector> selector;
+  std::string when;
+  ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
+    if (key == "maxSkew") {
+      Read(context, item, constraint.max_skew);
+    } else if (key == "topologyKey") {
+      Read(context, item, constraint.topology_key);
+    } else if (key == "whenUnsatisfiable") {
+      Read(context, item, when);
+    } else if (key == "labelSelector") {
+      selector = DecodeRawSelector(context, item);
+    } else if (key == "minDomains") {
+      Read(context, item, constraint.min_domains);
+    } else if (key == "nodeAffinityPolicy") {
+      constraint.node_affinity_policy = ReadPolicy(context, item);
+    } else if (key == "nodeTaintsPolicy") {
+      constraint.node_taints_policy = ReadPolicy(context, item);
+    } else if (key == "matchLabelKeys") {
+      Read(context, item, constraint.match_label_keys);
+    }
+  });
+  if (when == "DoNotSchedule") constraint.when_unsatisfiable = WhenUnsatisfiable::kDoNotSchedule;
+  if (when == "ScheduleAnyway") constraint.when_unsatisfiable = WhenUnsatisfiable::kScheduleAnyway;
+  if (selector) constraint.selector = BuildSelector(*selector);
+  CheckLabelKeys(context, constraint.match_label_keys, {}, selector);
+  if (!context.strict()) return constraint;
+  if (constraint.max_skew <= 0) {
+    At at(context, "maxSkew");
+    context.InvalidNumber(constraint.max_skew, "must be greater than zero");
+  }
+  if (constraint.topology_key.empty()) {
+    At at(context, "topologyKey");
+    context.Required("can not be empty");
+  }
+  {
+    At at(context, "whenUnsatisfiable");
+    context.CheckEnum(when, {"DoNotSchedule", "ScheduleAnyway"});
+  }
+  if (constraint.min_domains) {
+    At at(context, "minDomains");
+    if (*constraint.min_domains <= 0) context.InvalidNumber(*constraint.min_domains, "must be greater than zero");
+    if (when != "DoNotSchedule") {
+      context.InvalidNumber(*constraint.min_domains,
+                            "can only use minDomains if whenUnsatisfiable=DoNotSchedule, not " + when);
+    }
+  }
+  return constraint;
+}
+
+}  // namespace
+
+NodeAffinity DecodeNodeAffinityValue(Context& context, JsonValue value) {
+  NodeAffinity affinity;
+  ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
+    if (key == "requiredDuringSchedulingIgnoredDuringExecution") {
+      affinity.required.reset();
+      if (!IsNull(context, item)) affinity.required = DecodeNodeSelector(context, item);
+    } else if (key == "preferredDuringSchedulingIgnoredDuringExecution") {
+      ReadList(context, item, affinity.preferred, [&](Context& inner, JsonValue weighted_value) {
+        const std::string path = "[" + std::to_string(affinity.preferred.size()) + "]";
+        PreferredSchedulingTerm weighted;
+        ForEachMember(inner, weighted_value, [&](std::string_view member, JsonValue part) {
+          if (member == "weight") {
+            Read(inner, part, weighted.weight);
+          } else if (member == "preference") {
+            weighted.preference = DecodeNodeSelectorTerm(inner, part, /*strict_values=*/false, path);
+          }
+        });
+        CheckWeight(inner, weighted.weight);
+        return weighted;
+      });
+    }
+  });
+  return affinity;
+}
+
+Affinity DecodeAffinity(Context& context, JsonValue value, PodExtras& extras) {
+  Affinity affinity;
+  PodExtras with, anti;
+  ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
+    bool there = false;
+    if (key == "nodeAffinity") {
+      NodeAffinity node = DecodeNodeAffinityValue(context, item);
+      affinity.node_required = std::move(node.required);
+      affinity.node_preferred = std::move(node.preferred);
+    } else if (key == "podAffinity") {
+      with.affinity_keys.clear();
+      PodAffinity decoded = DecodePodAffinity(context, item, with, there);
+      affinity.pod_affinity.reset();
+      if (there) affinity.pod_affinity = std::move(decoded);
+    } else if (key == "podAntiAffinity") {
+      anti.affinity_keys.clear();
+      PodAffinity decoded = DecodePodAffinity(context, item, anti, there);
+      affinity.pod_anti_affinity.reset();
+      if (there) affinity.pod_anti_affinity = std::move(decoded);
+    }
+  });
+  extras.affinity_keys.clear();
+  for (PodExtras* part : {&with, &anti}) {
+    for (PodExtras::LabelKeys& keys : part->affinity_keys) extras.affinity_keys.push_back(std::move(keys));
+  }
+  return affinity;
+}
+
+std::vector<TopologySpreadConstraint> DecodeTopologySpread(Context& context, JsonValue value) {
+  std::vector<TopologySpreadConstraint> constraints;
+  ReadList(context, value, constraints, DecodeConstraint);
+  if (!context.strict()) return constraints;
+  for (size_t i = 0; i < constraints.size(); ++i) {
+    for (size_t k = i + 1; k < constraints.size(); ++k) {
+      if (constraints[i].topology_key != constraints[k].topology_key ||
+          constraints[i].when_unsatisfiable != constraints[k].when_unsatisfiable) {
+        continue;
+      }
+      At index(context, i);
+      At at(context, "{topologyKey, whenUnsatisfiable}");
+      const bool hard = constraints[i].when_unsatisfiable == WhenUnsatisfiable::kDoNotSchedule;
+      context.Duplicate("{" + constraints[i].topology_key + ", " + (hard ? "DoNotSchedule" : "ScheduleAnyway") + "}");
+      break;
+    }
+  }
+  return constraints;
+}
+
+}  // namespace berth

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// metadata, string maps and resource lists: what most kinds have.
+#include <algorithm>
+
+#include "api/decode_internal.h"
+
+namespace berth {
+namespace {
+
+// A null value of a string map is an empty string, as upstream reads it.
+std::vector<Labels::Entry> DecodeEntries(Context& context, JsonValue value, bool labels) {
+  std::vector<Labels::Entry> entries;
+  ForEachMember(
+      context, value,
+      [&](std::string_view key, JsonValue item) {
+        const size_t before = context.error_count();
+        std::string text;
+        Read(context, item, text);
+        if (context.error_count() != before) return;
+        if (labels && context.strict()) {
+          context.Invalid(key, CheckQualifiedName(key));
+          context.Invalid(text, CheckLabelValue(text));
+        }
+        entries.emplace_back(std::string(key), std::move(text));
+      },
+      /*bracketed=*/true);
+  return entries;
+}
+
+OwnerReference DecodeOwner(Context& context, JsonValue value) {
+  OwnerReference owner;
+  ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
+    if (key == "apiVersion") {
+      Read(context, item, owner.api_version);
+    } else if (key == "kind") {
+      Read(context, item, owner.kind);
+    } else if (key == "name") {
+      Read(context, item, owner.name);
+    } else if (key == "uid") {
+      Read(context, item, owner.uid);
+    } else if (key == "controller") {
+      Read(context, item, owner.controller);
+    }
+  });
+  if (context.strict()) {
+    auto not_empty = [&](std::string_view member, const std::string& text, std::string_view what) {
+      At at(context, member);
+      if (text.empty()) context.Invalid(text, what);
+    };
+    not_empty("apiVersion", owner.api_version, "version must not be empty");
+    not_empty("kind", owner.kind, "must not be empty");
+    not_empty("name", owner.name, "must not be empty");
+    not_empty("uid", owner.uid, "must not be empty");
+  }
+  return owner;
+}
+
+void CheckOwners(Context& context, const std::vector<OwnerReference>& owners) {
+  const OwnerReference* first = nullptr;
+  for (const OwnerReference& owner : owners) {
+    if (!owner.controller) continue;
+    if (first) {
+      context.InvalidRaw(owner.kind + "/" + owner.name,
+                         "Only one reference can have Controller set to true. Found \"true\" in references for " +
+                             first->kind + "/" + first->name + " and " + owner.kind + "/" + owner.name);
+    } else {
+      first = &owner;
+    }
+  }
+}
+
+}  // namespace
+
+Labels DecodeLabels(Context& context, JsonValue value) { return Labels(DecodeEntries(context, value, true)); }
+Labels DecodeStringMap(Context& context, JsonValue value) { return Labels(DecodeEntries(context, value, false)); }
+
+ObjectMeta DecodeMeta(Context& context, JsonValue value, bool keep_annotations) {
+  ObjectMeta meta;
+  ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
+    if (key == "name") {
+      Read(context, item, meta.name);
+    } else if (key == "namespace") {
+      Read(context, item, meta.namespace_);
+    } else if (key == "uid") {
+      Read(context, item, meta.uid);
+    } else if (key == "resourceVersion") {
+      Read(context, item, meta.resource_version);
+    } else if (key == "generation") {
+      if (Read(context, item, meta.generation) && context.strict() && meta.generation < 0) {
+        context.InvalidNumber(meta.generation, "must be greater than or equal to 0");
+      }
+    } else if (key == "labels") {
+      meta.labels = DecodeLabels(context, item);
+    } else if (key == "annotations") {
+      if (keep_annotations) meta.annotations = DecodeStringMap(context, item);
+    } else if (key == "creationTimestamp") {
+      Read(context, item, meta.creation_time);
+    } else if (key == "deletionTimestamp") {
+      Read(context, item, meta.deletion_time);
+    } else if (key == "ownerReferences") {
+      ReadList(context, item, meta.owners, DecodeOwner);
+      if (context.strict()) CheckOwners(context, meta.owners);
+    }
+  });
+  return meta;
+}
+
+void CheckMeta(Context& context, const MetaRules& rules, ObjectMeta& meta) {
+  if (!context.strict()) return;
+  At at(context, "metadata");
+  {
+    At name(context, "name");
+    if (meta.name.empty()) {
+      context.Required("name or generateName is required");
+    } else {
+      CheckForm(context, meta.name, rules.label_name ? CheckDnsLabel : CheckDnsSubdomain);
+    }
+  }
+  At ns(context, "namespace");
+  if (!rules.namespaced) {
+    if (!meta.namespace_.empty()) context.Forbidden("not allowed on this type");
+  } else if (meta.namespace_.empty()) {
+    meta.namespace_ = "default";
+  } else {
+    CheckForm(context, meta.namespace_, CheckDnsLabel);
+  }
+}
+
+ResourceList DecodeResourceList(Context& context, JsonValue value) {
+  ResourceList list;
+  ForEachMember(
+      context, value,
+      [&](std::string_view key, JsonValue item) {
+        Quantity quantity;
+        if (!Read(context, item, quantity)) return;
+        const ResourceId id = InternResource(key);
+        // Of equal names the last one stays.
+        auto it = std::lower_bound(list.begin(), list.end(), id,
+                                   [](const auto& entry, ResourceId wanted) { return entry.first < wanted; });
+        if (it != list.end() && it->first == id) {
+          it->second = quantity;
+        } else {
+          list.insert(it, {id, quantity});
+        }
+      },
+      /*bracketed=*/true);
+  return list;
+}
+
+}  // namespace berth

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pods: spec, and the rules between its fields.
+#include <algorithm>
+#include <set>
+
+#include "api/decode_internal.h"
+#include "api/resource_rules.h"
+
+namespace berth {
+namespace {
+
+std::string DecodeGate(Context& context, JsonValue value) {
+  std::string name;
+  ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
+    if (key == "name") Read(context, item, name);
+  });
+  CheckForm(context, name, CheckQualifiedName);
+  return name;
+}
+
+std::string DecodeClaim(Context& context, JsonValue value) {
+  std::string name;
+  std::optional<std::string> claim, claim_template;
+  ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
+    if (key == "name") {
+      Read(context, item, name);
+    } else if (key == "resourceClaimName") {
+      if (Read(context, item, claim)) CheckForm(context, *claim, CheckDnsSubdomain);
+    } else if (key == "resourceClaimTemplateName") {
+      if (Read(context, item, claim_template)) CheckForm(context, *claim_template, CheckDnsSubdomain);
+    }
+  });
+  if (!context.strict()) return name;
+  {
+    At at(context, "name");
+    if (name.empty()) {
+      context.Required();
+    } else {
+      CheckForm(context, name, CheckDnsLabel);
+    }
+  }
+  if (claim && claim_template) {
+    context.Invalid(name, "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified");
+  } else if (!claim && !claim_template) {
+    context.Invalid(name, "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`");
+  }
+  return name;
+}
+
+// Complains about names that come twice in a list of a pod.
+void CheckUnique(Context& context, const std::vector<std::string>& names) {
+  std::set<std::string_view> seen;
+  for (size_t i = 0; context.strict() && i < names.size(); ++i) {
+    if (seen.insert(names[i]).second || names[i].empty()) continue;
+    At at(context, i);
+    context.Duplicate(names[i]);
+  }
+}
+
+void CheckEphemeral(Context& context, const Pod& pod) {
+  std::set<std::string> created;
+  for (const PodVolume& volume : pod.volumes) {
+    if (volume.kind == VolumeKind::kEphemeral) created.insert(pod.meta.name + "-" + volume.name);
+  }
+  std::set<std::string_view> names;
+  At volumes(context, "volumes");
+  for (size_t i = 0; i < pod.volumes.size(); ++i) {
+    const PodVolume& volume = pod.volumes[i];
+    At index(context, i);
+    if (!volume.name.empty() && !names.insert(volume.name).second) {
+      At at(context, "name");
+      context.Duplicate(volume.name);
+    }
+    if (volume.kind == VolumeKind::kClaim && created.count(volume.source)) {
+      At source(context, "persistentVolumeClaim");
+      At at(context, "claimName");
+      context.Invalid(volume.source, "must not reference a PVC that gets created for an ephemeral volume");
+    }
+  }
+}
+
+void DecodeSpec(Context& context, JsonValue value, DecodedPod& decoded) {
+  Pod& pod = decoded.pod;
+  PodExtras& extras = decoded.extras;
+  ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
+    if (key == "containers") {
+      ReadList(context, item, pod.containers, DecodeContainer);
+    } else if (key == "initContainers") {
+      ReadList(context, item, pod.init_containers, DecodeContainer);
+    } else if (key == "nodeName") {
+      if (Read(context, item, pod.node_name) && !pod.node_name.empty()) {
+        CheckForm(context, pod.node_name, CheckDnsSubdomain);
+      }
+    } else if (key == "schedulerName") {
+      std::string name;
+      if (Read(context, item, name) && !name.empty()) pod.scheduler_name = std::move(name);
+    } else if (key == "priority") {
+      if (Read(context, item, extras.priority)) pod.priority = *extras.priority;
+    } else if (key == "priorityClassName") {
+      if (Read(context, item, pod.priority_class_name) && !pod.priority_class_name.empty()) {
+        CheckForm(context, pod.priority_class_name, CheckDnsSubdomain);
+      }
+    } else if (key == "preemptionPolicy") {
+      if (!Read(context, item, extras.preemption_policy)) return;
+      if (extras.preemption_policy->empty()) {
+        if (context.strict()) context.Required();
+      } else {
+        context.CheckEnum(*extras.preemption_policy, {"PreemptLowerPriority", "Never"});
+      }
+      if (*extras.preemption_policy == "Never") pod.preemption_policy = PreemptionPolicy::kNever;
+    } else if (key == "nodeSelector") {
+      pod.node_selector.reset();
+      if (!IsNull(context, item)) pod.node_selector = DecodeLabels(context, item);
+    } else if (key == "affinity") {
+      pod.affinity = DecodeAffinity(context, item, extras);
+    } else if (key == "tolerations") {
+      ReadList(context, item, pod.tolerations, DecodeToleration);
+    } else if (key == "topologySpreadConstraints") {
+      pod.topology_spread = DecodeTopologySpread(context, item);
+    } else if (key == "overhead") {
+      pod.overhead = DecodeResourceList(context, item);
+      CheckOverhead(context, pod.overhead);
+    } else if (key == "resources") {
+      const std::optional<Requirements> resources = DecodeRequirements(context, item);
+      if (!resources) return;
+      CheckRequirements(context, *resources, ResourceOwner::kPod);
+      pod.pod_requests = resources->requests;
+      extras.pod_limits = resources->limits.value_or(ResourceList());
+    } else if (key == "schedulingGates") {
+      ReadList(context, item, pod.scheduling_gates, DecodeGate);
+      CheckUnique(context, pod.scheduling_gates);
+    } else if (key == "volumes") {
+      ReadList(context, item, pod.volumes, DecodeVolume);
+    } else if (key == "resourceClaims") {
+      ReadList(context, item, pod.resource_claims, DecodeClaim);
+      CheckUnique(context, pod.resource_claims);
+    } else if (key == "hostNetwork") {
+      Read(context, item, pod.host_network);
+    } else if (key == "hostUsers") {
+      Read(context, item, pod.host_users);
+    }
+  });
+}
+
+// Host ports that two of `containers` want; each init container is judged alone, as they run one by one.
+void CheckHostPorts(Context& context, const std::vector<Container>& containers, bool together) {
+  std::set<std::string> seen;
+  for (size_t i = 0; i < containers.size(); ++i) {
+    At index(context, i);
+    At ports(context, "ports");
+    if (!together) seen.clear();
+    for (size_t p = 0; p < containers[i].ports.size(); ++p) {
+      const ContainerPort& port = containers[i].ports[p];
+      if (port.host_port == 0) continue;
+      const std::string text = port.protocol + "/" + port.host_ip + "/" + std::to_string(port.host_port);
+      if (seen.insert(text).second) continue;
+      At port_index(context, p);
+      At at(context, "hostPort");
+      context.Duplicate(text);
+    }
+  }
+}
+
+void CheckContainers(Context& context, const Pod& pod) {
+  std::set<std::string_view> names;
+  {
+    At at(context, "containers");
+    if (pod.containers.empty()) context.Required();
+    for (size_t i = 0; i < pod.containers.size(); ++i) {
+      At index(context, i);
+      if (!names.insert(pod.containers[i].name).second && !pod.containers[i].name.empty()) {
+        At name(context, "name");
+        context.Duplicate(pod.containers[i].name);
+      }
+      for (size_t p = 0; pod.host_network && p < pod.containers[i].ports.size(); ++p) {
+        const ContainerPort& port = pod.containers[i].ports[p];
+        if (port.host_port == port.container_port) continue;
+        At ports(context, "ports");
+        At port_index(context, p);
+        At host_port(context, "hostPort");
+        context.InvalidNumber(port.host_port, "must match `containerPort` when `hostNetwork` is true");
+      }
+    }
+    CheckHostPorts(context, pod.containers, /*together=*/true);
+  }
+  At at(context, "initContainers");
+  for (size_t i = 0; i < pod.init_containers.size(); ++i) {
+    if (names.insert(pod.init_containers[i].name).second || pod.init_containers[i].name.empty()) continue;
+    At index(context, i);
+    At name(context, "name");
+    context.Duplicate(pod.init_containers[i].name);
+  }
+  CheckHostPorts(context, pod.init_containers, /*together=*/false);
+}
+
+}  // namespace
+
+DecodedPod DecodePod(Context& context, JsonValue value) {
+  DecodedPod decoded;
+  ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
+    if (key == "metadata") {
+      decoded.pod.meta = DecodeMeta(context, item, /*keep_annotations=*/false);
+    } else if (key == "spec") {
+      DecodeSpec(context, item, decoded);
+    } else if (key == "status") {
+      DecodePodStatus(context, item, decoded.pod);
+    }
+  });
+  for (PodVolume& volume : decoded.pod.volumes) {
+    // The claim that the ephemeral volume controller creates.
+    if (volume.kind == VolumeKind::kEphemeral) volume.source = decoded.pod.meta.name + "-" + volume.name;
+  }
+  return decoded;
+}
+
+void CheckPod(Context& context, const DecodedPod& decoded) {
+  if (!context.strict()) return;
+  const Pod& pod = decoded.pod;
+  At spec(context, "spec");
+  CheckContainers(context, pod);
+  CheckEphemeral(context, pod);
+  if (!pod.node_name.empty() && !pod.scheduling_gates.empty()) {
+    At at(context, "nodeName");
+    context.Forbidden("cannot be set until all schedulingGates have been cleared");
+  }
+  if (decoded.extras.pod_limits) {
+    At at(context, "resources");
+    CheckPodLevel(context, pod, *decoded.extras.pod_limits);
+  }
+}
+
+}  // namespace berth

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// A pod's status: what the kubelet and the scheduler wrote there.
+#include "api/decode_internal.h"
+#include "api/resource_rules.h"
+
+namespace berth {
+namespace {
+
+PodCondition DecodeCondition(Context& context, JsonValue value) {
+  PodCondition condition;
+  ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
+    if (key == "type") {
+      Read(context, item, condition.type);
+    } else if (key == "status") {
+      Read(context, item, condition.status);
+    } else if (key == "reason") {
+      Read(context, item, condition.reason);
+    }
+  });
+  return condition;
+}
+
+ContainerStatus DecodeContainerStatus(Context& context, JsonValue value) {
+  ContainerStatus status;
+  ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
+    if (key == "name") {
+      Read(context, item, status.name);
+    } else if (key == "resources") {
+      status.resources_requests.reset();
+      if (auto resources = DecodeRequirements(context, item)) {
+        status.resources_requests = resources->requests.value_or(ResourceList());
+      }
+    } else if (key == "allocatedResources") {
+      status.allocated_resources = DecodeResourceList(context, item);
+    }
+  });
+  return status;
+}
+
+}  // namespace
+
+void DecodePodStatus(Context& context, JsonValue value, Pod& pod) {
+  ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
+    if (key == "phase") {
+      Read(context, item, pod.phase);
+    } else if (key == "nominatedNodeName") {
+      Read(context, item, pod.nominated_node_name);
+    } else if (key == "startTime") {
+      Read(context, item, pod.start_time);
+    } else if (key == "conditions") {
+      ReadList(context, item, pod.conditions, DecodeCondition);
+    } else if (key == "containerStatuses") {
+      ReadList(context, item, pod.container_statuses, DecodeContainerStatus);
+    } else if (key == "initContainerStatuses") {
+      ReadList(context, item, pod.init_container_statuses, DecodeContainerStatus);
+    } else if (key == "resources") {
+      pod.status_requests.reset();
+      if (auto resources = DecodeRequirements(context, item)) {
+        pod.status_requests = resources->requests.value_or(ResourceList());
+      }
+    } else if (key == "allocatedResources") {
+      pod.status_allocated = DecodeResourceList(context, item);
+    }
+  });
+}
+
+}  // namespace berth

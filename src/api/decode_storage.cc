@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+// Volume objects: claims, volumes, classes, CSI nodes, drivers, capacities, attachments.
+#include <algorithm>
+#include <cctype>
+
+#include "api/decode_internal.h"
+#include "api/defaults.h"
+#include "api/resource_rules.h"
+
+namespace berth {
+namespace {
+
+void CheckAccessModes(Context& context, const std::vector<std::string>& modes, std::string_view detail) {
+  if (!context.strict()) return;
+  At spec(context, "spec");
+  At at(context, "accessModes");
+  if (modes.empty()) context.Required(detail);
+  bool exclusive = false, shared = false;
+  for (const std::string& mode : modes) {
+    if (!context.CheckEnum(mode, {"ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"})) continue;
+    (mode == "ReadWriteOncePod" ? exclusive : shared) = true;
+  }
+  if (exclusive && shared) context.Forbidden("may not use ReadWriteOncePod with other access modes");
+}
+
+void ReadVolumeMode(Context& context, JsonValue value, std::string& mode) {
+  if (Read(context, value, mode)) context.CheckEnum(mode, {"Block", "Filesystem"});
+}
+
+// The storage entry of spec.resources.requests or spec.capacity.
+std::optional<Quantity> ReadStorage(Context& context, JsonValue value) {
+  const ResourceList list = DecodeResourceList(context, value);
+  const Quantity* storage = FindResource(list, InternResource("storage"));
+  if (!storage) return std::nullopt;
+  if (context.strict() && (storage->IsNegative() || storage->IsZero())) {
+    At at(context, "storage", /*bracketed=*/true);
+    context.Invalid(storage->ToString(), "must be greater than zero");
+  }
+  return *storage;
+}
+
+std::string Lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+}  // namespace
+
+PersistentVolumeClaim DecodePersistentVolumeClaim(Context& context, JsonValue value) {
+  PersistentVolumeClaim claim;
+  std::optional<Quantity> request;
+  ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
+    if (key == "metadata") {
+      claim.meta = DecodeMeta(context, item, /*keep_annotations=*/true);
+    } else if (key == "spec") {
+      ForEachMember(context, item, [&](std::string_view member, JsonValue part) {
+        if (member == "volumeName") {
+          Read(context, part, claim.volume_name);
+        } else if (member == "storageClassName") {
+          if (Read(context, part, claim.storage_class) && !claim.storage_class->empty()) {
+            CheckForm(context, *claim.storage_class, CheckDnsSubdomain);
+          }
+        } else if (member == "accessModes") {
+          Read(context, part, claim.access_modes);
+        } else if (member == "volumeMode") {
+          ReadVolumeMode(context, part, claim.volume_mode);
+        } else if (member == "selector") {
+          claim.selector = DecodeSelector(context, part);
+        } else if (member == "resources") {
+          ForEachMember(context, part, [&](std::string_view list, JsonValue amounts) {
+            if (list == "requests") request = ReadStorage(context, amounts);
+          });
+        }
+      });
+    } else if (key == "status") {
+      ForEachMember(context, item, [&](std::string_view member, JsonValue part) {
+        if (member == "phase") Read(context, part, claim.phase);
+      });
+    }
+  });
+  claim.request = request.value_or(Quantity());
+  CheckAccessModes(context, claim.access_modes, "at least 1 access mode is required");
+  if (context.strict()) {
+    if (!request) {
+      At spec(context, "spec");
+      At resources(context, "resources");
+      At at(context, "storage", /*bracketed=*/true);
+      context.Required();
+    }
+    ApplyDefaults(claim);
+  }
+  return claim;
+}
+
+PersistentVolume DecodePersistentVolume(Context& context, JsonValue value) {
+  PersistentVolume volume;
+  std::optional<Quantity> capacity;
+  ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
+    if (key == "metadata") {
+      volume.meta = DecodeMeta(context, item, /*keep_annotations=*/true);
+    } else if (key == "spec") {
+      ForEachMember(context, item, [&](std::string_view member, JsonValue part) {
+        if (member == "storageClassName") {
+          if (Read(context, part, volume.storage_class) && !volume.storage_class.empty()) {
+            CheckForm(context, volume.storage_class, CheckDnsSubdomain);
+          }
+        } else if (member == "volumeMode") {
+          ReadVolumeMode(context, part, volume.volume_mode);
+        } else if (member == "accessModes") {
+          Read(context, part, volume.access_modes);
+        } else if (member == "capacity") {
+          capacity = ReadStorage(context, part);
+        } else if (member == "claimRef") {
+          ForEachMember(context, part, [&](std::string_view ref, JsonValue text) {
+            if (ref == "namespace") {
+              Read(context, text, volume.claim_namespace);
+            } else if (ref == "name") {
+              Read(context, text, volume.claim_name);
+            } else if (ref == "uid") {
+              Read(context, text, volume.claim_uid);
+            }
+          });
+        } else if (member == "csi") {
+          ForEachMember(context, part, [&](std::string_view csi, JsonValue text) {
+            if (csi == "driver") {
+              Read(context, text, volume.csi_driver);
+            } else if (csi == "volumeHandle") {
+              Read(context, text, volume.csi_handle);
+            }
+          });
+        }
+      });
+    } else if (key == "status") {
+      ForEachMember(context, item, [&](std::string_view member, JsonValue part) {
+        if (member == "phase") Read(context, part, volume.phase);
+      });
+    }
+  });
+  volume.capacity = capacity.value_or(Quantity());
+  CheckAccessModes(context, volume.access_modes, "");
+  if (context.strict()) {
+    if (!capacity) {
+      At spec(context, "spec");
+      At at(context, "capacity");
+      context.Required();
+    }
+    ApplyDefaults(volume);
+  }
+  return volume;
+}
+
+StorageClass DecodeStorageClass(Context& context, JsonValue value) {
+  StorageClass storage_class;
+  ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
+    if (key == "metadata") {
+      storage_class.meta = DecodeMeta(context, item, /*keep_annotations=*/true);
+    } else if (key == "provisioner") {
+      Read(context, item, storage_class.provisioner);
+    } else if (key == "volumeBindingMode") {
+      if (Read(context, item, storage_class.volume_binding_mode)) {
+        context.CheckEnum(*storage_class.volume_binding_mode, {"Immediate", "WaitForFirstConsumer"});
+      }
+    }
+  });
+  if (context.strict()) {
+    At at(context, "provisioner");
+    if (storage_class.provisioner.empty()) {
+      context.Required();
+    } else {
+      CheckForm(context, Lower(storage_class.provisioner), CheckQualifiedName);
+    }
+    ApplyDefaults(storage_class);
+  }
+  return storage_class;
+}
+
+CsiNode DecodeCsiNode(Context& context, JsonValue value) {
+  CsiNode node;
+  auto decode_driver = [&](JsonValue driver) {
+    std::string name;
+    std::optional<int32_t> count;
+    ForEachMember(context, driver, [&](std::string_view key, JsonValue item) {
+      if (key == "name") {
+        Read(context, item, name);
+      } else if (key == "allocatable") {
+        ForEachMember(context, item, [&](std::string_view member, JsonValue part) {
+          if (member != "count") return;
+          Read(context, part, count);
+          if (context.strict() && count && *count < 0) {
+            context.InvalidNumber(*count, "must be greater than or equal to 0");
+          }
+        });
+      }
+    });
+    if (context.strict()) {
+      At at(context, "name");
+      if (name.empty()) {
+        context.Required();
+      } else if (node.driver_limits.count(name)) {
+        context.Duplicate(name);
+      }
+    }
+    node.driver_limits[name] = count;
+  };
+  ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
+    if (key == "metadata") {
+      node.meta = DecodeMeta(context, item, /*keep_annotations=*/true);
+    } else if (key == "spec") {
+      ForEachMember(context, item, [&](std::string_view member, JsonValue part) {
+        if (member != "drivers") return;
+        node.driver_limits.clear();
+        ForEachItem(context, part, decode_driver);
+      });
+    }
+  });
+  return node;
+}
+
+CsiDriver DecodeCsiDriver(Context& context, JsonValue value) {
+  CsiDriver driver;
+  ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
+    if (key == "metadata") {
+      driver.meta = DecodeMeta(context, item, /*keep_annotations=*/false);
+    } else if (key == "spec") {
+      ForEachMember(context, item, [&](std::string_view member, JsonValue part) {
+        if (member == "storageCapacity") Read(context, part, driver.storage_capacity);
+      });
+    }
+  });
+  return driver;
+}
+
+CsiStorageCapacity DecodeCsiStorageCapacity(Context& context, JsonValue value) {
+  CsiStorageCapacity capacity;
+  ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
+    if (key == "metadata") {
+      capacity.meta = DecodeMeta(context, item, /*keep_annotations=*/false);
+    } else if (key == "storageClassName") {
+      Read(context, item, capacity.storage_class);
+    } else if (key == "nodeTopology") {
+      capacity.node_topology = DecodeSelector(context, item);
+    } else if (key == "capacity") {
+      Read(context, item, capacity.capacity);
+      if (context.strict() && capacity.capacity && capacity.capacity->IsNegative()) {
+        context.Invalid(capacity.capacity->ToString(), "must be greater than or equal to 0");
+      }
+    } else if (key == "maximumVolumeSize") {
+      Read(context, item, capacity.maximum_volume_size);
+    }
+  });
+  CheckForm(context, "storageClassName", capacity.storage_class, CheckDnsSubdomain);
+  return capacity;
+}
+
+VolumeAttachment DecodeVolumeAttachment(Context& context, JsonValue value) {
+  VolumeAttachment attachment;
+  bool inline_volume = false;
+  ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
+    if (key == "metadata") {
+      attachment.meta = DecodeMeta(context, item, /*keep_annotations=*/false);
+    } else if (key == "spec") {
+      ForEachMember(context, item, [&](std::string_view member, JsonValue part) {
+        if (member == "attacher") {
+          Read(context, part, attachment.attacher);
+        } else if (member == "nodeName") {
+          Read(context, part, attachment.node_name);
+        } else if (member == "source") {
+          ForEachMember(context, part, [&](std::string_view source, JsonValue text) {
+            if (source == "persistentVolumeName") {
+              Read(context, text, attachment.volume_name);
+            } else if (source == "inlineVolumeSpec") {
+              inline_volume = !IsNull(context, text);
+            }
+          });
+        }
+      });
+    }
+  });
+  if (context.strict()) {
+    At spec(context, "spec");
+    if (attachment.attacher.empty()) {
+      At at(context, "attacher");
+      context.Required();
+    }
+    CheckForm(context, "nodeName", attachment.node_name, CheckDnsSubdomain);
+    if (attachment.volume_name.empty() && !inline_volume) {
+      At at(context, "source");
+      context.Required("must specify exactly one of inlineVolumeSpec and persistentVolumeName");
+    }
+  }
+  return attachment;
+}
+
+}  // namespace berth

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// A thin layer over simdjson's on-demand reader for the decoders: it knows the path it is at, reads typed values, and
+// records what is wrong instead of stopping, so that all errors of an object are listed. Include it in decoder .cc files
+// only: it pulls in simdjson.
+#pragma once
+
+#include <simdjson.h>
+
+#include <cstdint>
+#include <cstring>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/decode.h"
+#include "api/load_error.h"
+#include "api/validate_names.h"
+#include "berth/clock.h"
+#include "berth/quantity.h"
+
+namespace berth {
+
+using JsonValue = simdjson::ondemand::value;
+
+// The state of decoding one object. Not thread safe. Errors go to the vector given; kind, name and file of an error
+// are filled in by whoever owns the object (decode_objects.cc).
+class Context {
+ public:
+  Context(DecodeMode mode, std::vector<LoadError>& errors) : mode_(mode), errors_(errors) {}
+
+  // True in file mode, where every value gets the API server's validation.
+  bool strict() const { return mode_ == DecodeMode::kFile; }
+  DecodeMode mode() const { return mode_; }
+  // Malformed JSON was met: nothing behind it can be read.
+  bool broken() const { return broken_; }
+  size_t error_count() const { return errors_.size(); }
+  std::string Path() const;
+
+  // The forms of the API server's complaints about the value at the current path.
+  void Invalid(std::string_view value, std::string_view detail);  // value in quotes
+  void InvalidNumber(int64_t value, std::string_view detail);
+  void InvalidRaw(std::string_view value, std::string_view detail);  // value as it is
+  void Required(std::string_view detail = "");
+  void Forbidden(std::string_view detail);
+  void Duplicate(std::string_view value, std::string_view detail = "");
+  void Unsupported(std::string_view value, std::initializer_list<std::string_view> supported);
+  void Invalid(std::string_view value, const Complaints& complaints);
+  void WrongType(std::string_view expected, JsonValue value);
+  void Broken(simdjson::error_code error);
+
+  // In file mode, complains about an enum value that is not one of `supported`.
+  // An unknown enum never fails a peer's object; it just never matches.
+  bool CheckEnum(std::string_view value, std::initializer_list<std::string_view> supported);
+
+  // Path handling; use At.
+  void Push(std::string_view key, bool bracketed) { steps_.push_back({key, -1, bracketed}); }
+  void PushIndex(int64_t index) { steps_.push_back({{}, index, false}); }
+  void SetIndex(int64_t index) { steps_.back().index = index; }
+  void Pop() { steps_.pop_back(); }
+
+ private:
+  struct Step {
+    std::string_view key;  // lives while the step does
+    int64_t index;         // -1: a key
+    bool bracketed;
+  };
+  void Record(std::string value, std::string message);
+
+  DecodeMode mode_;
+  std::vector<LoadError>& errors_;
+  std::vector<Step> steps_;
+  bool broken_ = false;
+};
+
+// Puts one step on the path for as long as it lives.
+class At {
+ public:
+  At(Context& context, std::string_view key, bool bracketed = false) : context_(context) {
+    context.Push(key, bracketed);
+  }
+  At(Context& context, size_t index) : context_(context) { context.PushIndex(static_cast<int64_t>(index)); }
+  ~At() { context_.Pop(); }
+  At(const At&) = delete;
+  At& operator=(const At&) = delete;
+
+ private:
+  Context& context_;
+};
+
+// Each reader leaves `out` alone and returns false when the value is null or of the wrong type (then recorded).
+bool Read(Context& context, JsonValue value, std::string& out);
+bool Read(Context& context, JsonValue value, std::optional<std::string>& out);
+bool Read(Context& context, JsonValue value, bool& out);
+bool Read(Context& context, JsonValue value, std::optional<bool>& out);
+bool Read(Context& context, JsonValue value, int32_t& out);
+bool Read(Context& context, JsonValue value, std::optional<int32_t>& out);
+bool Read(Context& context, JsonValue value, int64_t& out);
+bool Read(Context& context, JsonValue value, std::optional<Time>& out);
+// A JSON string or number; null is zero, as upstream has it.
+bool Read(Context& context, JsonValue value, Quantity& out);
+bool Read(Context& context, JsonValue value, std::optional<Quantity>& out);
+bool Read(Context& context, JsonValue value, std::vector<std::string>& out);
+
+// True when the value is null; malformed JSON is recorded and counts as null.
+bool IsNull(Context& context, JsonValue value);
+
+// The text of a field's key. Valid while the document is.
+std::string_view KeyOf(Context& context, simdjson::ondemand::field& field);
+
+// Calls fn(key, value) for every member of an object with the key on the path (as `.key`, or `[key]` when `bracketed`).
+// False for null and wrong types.
+template <class Fn>
+bool ForEachMember(Context& context, JsonValue value, Fn&& fn, bool bracketed = false) {
+  if (context.broken()) return false;
+  simdjson::ondemand::json_type type;
+  if (auto error = value.type().get(type)) return context.Broken(error), false;
+  if (type == simdjson::ondemand::json_type::null) return IsNull(context, value), false;
+  if (type != simdjson::ondemand::json_type::object) return context.WrongType("an object", value), false;
+  simdjson::ondemand::object object;
+  if (auto error = value.get_object().get(object)) return context.Broken(error), false;
+  for (auto item : object) {
+    simdjson::ondemand::field field;
+    if (auto error = std::move(item).get(field)) return context.Broken(error), false;
+    const std::string_view key = KeyOf(context, field);
+    if (context.broken()) return false;
+    At at(context, key, bracketed);
+    fn(key, field.value());
+    if (context.broken()) return false;
+  }
+  return true;
+}
+
+// Calls fn(value) for every item of an array with its index on the path. False for null and wrong types.
+template <class Fn>
+bool ForEachItem(Context& context, JsonValue value, Fn&& fn) {
+  if (context.broken()) return false;
+  simdjson::ondemand::json_type type;
+  if (auto error = value.type().get(type)) return context.Broken(error), false;
+  if (type == simdjson::ondemand::json_type::null) return IsNull(context, value), false;
+  if (type != simdjson::ondemand::json_type::array) return context.WrongType("an array", value), false;
+  simdjson::ondemand::array array;
+  if (auto error = value.get_array().get(array)) return context.Broken(error), false;
+  At at(context, size_t{0});
+  int64_t index = 0;
+  for (auto item : array) {
+    JsonValue element;
+    if (auto error = std::move(item).get(element)) return context.Broken(error), false;
+    context.SetIndex(index++);
+    fn(element);
+    if (context.broken()) return false;
+  }
+  return true;
+}
+
+// An array decoded into a vector by fn(context, value) -> T. An absent (null) array leaves `out` empty.
+template <class T, class Fn>
+bool ReadList(Context& context, JsonValue value, std::vector<T>& out, Fn&& fn) {
+  out.clear();
+  return ForEachItem(context, value, [&](JsonValue item) { out.push_back(fn(context, item)); });
+}
+
+// RFC 3339, as metav1.Time reads it; no value when malformed.
+std::optional<Time> ParseTime(std::string_view text);
+
+}  // namespace berth

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/json_scan.h"
+
+#include <simdjson.h>
+
+#include <algorithm>
+#include <bitset>
+#include <cstdint>
+
+namespace berth {
+namespace {
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
+bool IsHex(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
+
+class Scanner {
+ public:
+  Scanner(std::string_view text, size_t start) : text_(text), at_(start) {}
+
+  Result<size_t> Run() {
+    SkipSpace();
+    // A loop with a bit per level (object or array) instead of recursion: depth costs no stack.
+    for (;;) {
+      if (!Value()) return Fail();
+      // A value is complete (or a container was opened and awaits its first member).
+      while (!opened_) {
+        if (depth_ == 0) return at_;
+        SkipSpace();
+        if (at_ >= text_.size()) return Fail("unexpected end of JSON");
+        const char c = text_[at_++];
+        const bool object = in_object_[static_cast<size_t>(depth_)];
+        if (c == ',') {
+          SkipSpace();
+          if (object && !Key()) return Fail();
+          break;
+        }
+        if (c != (object ? '}' : ']')) {
+          --at_;
+          return Fail(object ? "expected ',' or '}'" : "expected ',' or ']'");
+        }
+        --depth_;
+      }
+      opened_ = false;
+      SkipSpace();
+    }
+  }
+
+ private:
+  void SkipSpace() {
+    while (at_ < text_.size() && IsSpace(text_[at_])) ++at_;
+  }
+  bool Wrong(const char* what) {
+    if (!wrong_) wrong_ = what;
+    return false;
+  }
+  Error Fail(const char* what = nullptr) {
+    if (!wrong_) wrong_ = what ? what : "malformed";
+    return Error("malformed JSON at " + TextPosition(text_, at_) + ": " + wrong_);
+  }
+
+  bool Value() {
+    if (at_ >= text_.size()) return Wrong("unexpected end of JSON");
+    switch (text_[at_]) {
+      case '{': return Open(true);
+      case '[': return Open(false);
+      case '"': return String();
+      case 't': return Literal("true");
+      case 'f': return Literal("false");
+      case 'n': return Literal("null");
+      default: return Number();
+    }
+  }
+
+  // Enters a container; an empty one is left at once.
+  bool Open(bool object) {
+    if (depth_ >= kMaxJsonDepth) return Wrong("nested too deeply (limit 512 levels)");
+    ++at_;
+    SkipSpace();
+    if (at_ < text_.size() && text_[at_] == (object ? '}' : ']')) {
+      ++at_;
+      return true;
+    }
+    ++depth_;
+    in_object_[static_cast<size_t>(depth_)] = object;
+    opened_ = true;
+    return !object || Key();
+  }
+
+  bool Key() {
+    if (at_ >= text_.size()) return Wrong("unexpected end of JSON");
+    if (text_[at_] != '"') return Wrong("expected a string as object key");
+    if (!String()) return false;
+    SkipSpace();
+    if (at_ >= text_.size()) return Wrong("unexpected end of JSON");
+    if (text_[at_] != ':') return Wrong("expected ':' after object key");
+    ++at_;
+    return true;
+  }
+
+  bool String() {
+    for (++at_; at_ < text_.size(); ++at_) {
+      const char c = text_[at_];
+      if (c == '"') {
+        ++at_;
+        return true;
+      }
+      if (static_cast<unsigned char>(c) < 0x20) return Wrong("control character in string");
+      if (c != '\\') continue;
+      if (++at_ >= text_.size()) break;
+      if (text_[at_] == 'u') {
+        uint32_t code = 0;
+        if (!HexCode(code)) return false;
+        if (code >= 0xDC00 && code <= 0xDFFF) return Wrong("lone surrogate in string");
+        if (code >= 0xD800 && code <= 0xDBFF) {
+          if (at_ + 2 >= text_.size() || text_[at_ + 1] != '\\' || text_[at_ + 2] != 'u') {
+            return Wrong("lone surrogate in string");
+          }
+          at_ += 2;
+          if (!HexCode(code)) return false;
+          if (code < 0xDC00 || code > 0xDFFF) return Wrong("lone surrogate in string");
+        }
+      } else if (std::string_view("\"\\/bfnrt").find(text_[at_]) == std::string_view::npos) {
+        return Wrong("unknown escape in string");
+      }
+    }
+    return Wrong("unexpected end of JSON in a string");
+  }
+
+  // at_ is on the `u`; leaves it on the last hex digit.
+  bool HexCode(uint32_t& code) {
+    code = 0;
+    for (int i = 0; i < 4; ++i) {
+      if (++at_ >= text_.size()) return Wrong("unexpected end of JSON in a string");
+      const char c = text_[at_];
+      if (!IsHex(c)) return Wrong("bad \\u escape in string");
+      code = code * 16 + static_cast<uint32_t>(IsDigit(c) ? c - '0' : (c | 0x20) - 'a' + 10);
+    }
+    return true;
+  }
+
+  bool Literal(std::string_view word) {
+    if (text_.substr(at_, word.size()) != word) return Wrong("not a JSON value");
+    at_ += word.size();
+    return true;
+  }
+
+  bool Digits() {
+    if (at_ >= text_.size() || !IsDigit(text_[at_])) return false;
+    while (at_ < text_.size() && IsDigit(text_[at_])) ++at_;
+    return true;
+  }
+
+  bool Number() {
+    const size_t start = at_;
+    if (text_[at_] == '-') ++at_;
+    const size_t whole = at_;
+    if (!Digits()) {
+      at_ = start;
+      return Wrong("not a JSON value");
+    }
+    if (text_[whole] == '0' && at_ > whole + 1) return Wrong("number with a leading zero");
+    if (at_ < text_.size() && text_[at_] == '.') {
+      ++at_;
+      if (!Digits()) return Wrong("malformed number");
+    }
+    if (at_ < text_.size() && (text_[at_] == 'e' || text_[at_] == 'E')) {
+      ++at_;
+      if (at_ < text_.size() && (text_[at_] == '+' || text_[at_] == '-')) ++at_;
+      if (!Digits()) return Wrong("malformed number");
+    }
+    return true;
+  }
+
+  std::string_view text_;
+  size_t at_;
+  int depth_ = 0;
+  bool opened_ = false;
+  const char* wrong_ = nullptr;
+  std::bitset<kMaxJsonDepth + 1> in_object_;
+};
+
+}  // namespace
+
+Result<size_t> ScanJsonValue(std::string_view text, size_t start) { return Scanner(text, start).Run(); }
+
+std::string TextPosition(std::string_view text, size_t offset) {
+  const std::string_view before = text.substr(0, std::min(offset, text.size()));
+  const auto lines = std::count(before.begin(), before.end(), '\n');
+  const size_t last = before.rfind('\n');
+  const size_t column = last == std::string_view::npos ? before.size() : before.size() - last - 1;
+  return "line " + std::to_string(lines + 1) + ", column " + std::to_string(column + 1);
+}
+
+Error CheckUtf8(std::string_view text) {
+  if (simdjson::validate_utf8(text.data(), text.size())) return Error::Ok();
+  // Once more, slowly, for the place.
+  size_t i = 0;
+  while (i < text.size()) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if (byte < 0x80) {
+      ++i;
+      continue;
+    }
+    int more = 0;
+    uint32_t code = 0, least = 0;
+    if ((byte & 0xE0) == 0xC0) {
+      more = 1, code = byte & 0x1F, least = 0x80;
+    } else if ((byte & 0xF0) == 0xE0) {
+      more = 2, code = byte & 0x0F, least = 0x800;
+    } else if ((byte & 0xF8) == 0xF0) {
+      more = 3, code = byte & 0x07, least = 0x10000;
+    }
+    bool ok = more > 0 && i + static_cast<size_t>(more) < text.size();
+    for (int k = 1; ok && k <= more; ++k) {
+      const auto next = static_cast<unsigned char>(text[i + static_cast<size_t>(k)]);
+      ok = (next & 0xC0) == 0x80;
+      code = code << 6 | (next & 0x3F);
+    }
+    if (!ok || code < least || code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF)) {
+      return Error("invalid UTF-8 at " + TextPosition(text, i));
+    }
+    i += static_cast<size_t>(more) + 1;
+  }
+  return Error("invalid UTF-8");
+}
+
+void AppendJsonString(std::string_view text, std::string& out) {
+  constexpr char kHex[] = "0123456789abcdef";
+  out += '"';
+  for (char c : text) {
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      out += "\\u00";
+      out += kHex[static_cast<unsigned char>(c) >> 4];
+      out += kHex[static_cast<unsigned char>(c) & 15];
+    } else {
+      out += c;
+    }
+  }
+  out += '"';
+}
+
+}  // namespace berth

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// A validating JSON scanner: finds where one document ends and says precisely what is wrong with it. simdjson's
+// on-demand reader does not look at what it skips, so files pass through here first.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "berth/error.h"
+
+namespace berth {
+
+inline constexpr int kMaxJsonDepth = 512;
+
+// Checks the JSON value that starts at text[start] (RFC 8259, at most kMaxJsonDepth levels; UTF-8 is not looked at) and
+// returns the offset behind it. Errors name line and column.
+Result<size_t> ScanJsonValue(std::string_view text, size_t start);
+
+// `line L, column C` of an offset, both from 1.
+std::string TextPosition(std::string_view text, size_t offset);
+
+// Ok, or where the first byte is that is not UTF-8.
+Error CheckUtf8(std::string_view text);
+
+// Appends `text` as a JSON string, with quotes. REQUIRES: valid UTF-8.
+void AppendJsonString(std::string_view text, std::string& out);
+
+}  // namespace berth

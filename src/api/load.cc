@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/load.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "api/decode.h"
+#include "api/defaults.h"
+#include "api/file_text.h"
+#include "api/yaml.h"
+
+namespace berth {
+namespace {
+
+namespace fs = std::filesystem;
+
+LoadError FileError(const std::string& file, const std::string& message) {
+  LoadError error;
+  error.file = file;
+  error.message = message;
+  return error;
+}
+
+// Collects documents, then finishes the set.
+class Loader {
+ public:
+  explicit Loader(const LoadOptions& options) : options_(options) {}
+
+  void Path(const std::string& path) {
+    if (path == "-") return File(path);
+    std::error_code error;
+    if (!fs::is_directory(path, error)) return File(path);
+    std::vector<std::string> files;
+    for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
+      const std::string extension = it->path().extension().string();
+      const bool wanted = extension == ".yaml" || extension == ".yml" || extension == ".json";
+      std::error_code ignored;
+      if (wanted && !it->is_directory(ignored)) files.push_back(it->path().string());
+    }
+    if (error) {
+      result_.errors.push_back(FileError(path, "cannot read folder: " + error.message()));
+      return;
+    }
+    std::sort(files.begin(), files.end());
+    if (files.empty()) {
+      result_.errors.push_back(FileError(path, "no *.yaml, *.yml or *.json file in this folder"));
+    }
+    for (const std::string& file : files) File(file);
+  }
+
+  void File(const std::string& file) {
+    Result<FileText> text = FileText::Read(file);
+    if (!text.ok()) {
+      result_.errors.push_back(FileError(file, text.error().text()));
+      return;
+    }
+    Text(text->text(), file);
+  }
+
+  void Text(std::string_view text, const std::string& file) {
+    const Error error = ForEachDocument(text, [&](std::string json) {
+      for (DecodedObject& decoded : DecodeDocument(json, DecodeMode::kFile)) Take(std::move(decoded), file);
+      return Error::Ok();
+    });
+    if (!error.ok()) result_.errors.push_back(FileError(file, error.text()));
+  }
+
+  LoadResult Finish() {
+    for (size_t i = 0; i < taken_.size(); ++i) InventIdentity(i, MetaOf(taken_[i].object));
+    // Classes first: pods refer to classes that may come later in the files.
+    for (Taken& taken : taken_) Store<PriorityClass>(taken.object, result_.objects.priority_classes);
+    const PriorityClasses classes(result_.objects.priority_classes);
+    for (Taken& taken : taken_) {
+      if (auto* decoded = std::get_if<DecodedPod>(&taken.object)) {
+        StorePod(classes, taken.file, *decoded);
+      } else {
+        StoreOther(taken.object);
+      }
+    }
+    return std::move(result_);
+  }
+
+ private:
+  struct Taken {
+    AnyObject object;
+    std::string file;
+  };
+
+  void Take(DecodedObject decoded, const std::string& file) {
+    for (LoadError& error : decoded.errors) {
+      error.file = file;
+      result_.errors.push_back(std::move(error));
+    }
+    if (!decoded.known()) {
+      if (decoded.errors.empty() && unread_.emplace(decoded.api_version, decoded.kind).second && options_.unread_kind) {
+        options_.unread_kind(decoded.api_version, decoded.kind, file);
+      }
+      return;
+    }
+    const ObjectMeta& meta = MetaOf(decoded.object);
+    if (!meta.name.empty()) {
+      const auto [it, added] = seen_.emplace(std::make_tuple(decoded.kind, meta.namespace_, meta.name), file);
+      if (!added) {
+        LoadError error = FileError(file, "Duplicate value: " + Quoted(FullName(meta)) + ": already read" +
+                                              (it->second.empty() ? "" : " from " + it->second));
+        error.kind = decoded.kind;
+        error.name = FullName(meta);
+        error.path = "metadata.name";
+        error.value = meta.name;
+        result_.errors.push_back(std::move(error));
+        return;
+      }
+    }
+    if (decoded.errors.empty()) taken_.push_back({std::move(decoded.object), file});
+  }
+
+  template <class T>
+  static bool Store(AnyObject& object, std::vector<std::shared_ptr<const T>>& list) {
+    T* value = std::get_if<T>(&object);
+    if (value) list.push_back(std::make_shared<const T>(std::move(*value)));
+    return value != nullptr;
+  }
+
+  void StorePod(const PriorityClasses& classes, const std::string& file, DecodedPod& decoded) {
+    std::vector<LoadError> errors;
+    ApplyAdmission(classes, decoded, errors);
+    for (LoadError& error : errors) {
+      error.file = file;
+      result_.errors.push_back(std::move(error));
+    }
+    if (!errors.empty()) return;
+    decoded.pod.resources = ComputePodResources(decoded.pod);
+    result_.objects.pods.push_back(std::make_shared<const Pod>(std::move(decoded.pod)));
+  }
+
+  void StoreOther(AnyObject& object) {
+    LoadedObjects& all = result_.objects;
+    Store<Node>(object, all.nodes) || Store<Namespace>(object, all.namespaces) ||
+        Store<Service>(object, all.services) ||
+        Store<ReplicationController>(object, all.replication_controllers) ||
+        Store<ReplicaSet>(object, all.replica_sets) || Store<StatefulSet>(object, all.stateful_sets) ||
+        Store<PodDisruptionBudget>(object, all.pod_disruption_budgets) ||
+        Store<PersistentVolumeClaim>(object, all.persistent_volume_claims) ||
+        Store<PersistentVolume>(object, all.persistent_volumes) ||
+        Store<StorageClass>(object, all.storage_classes) || Store<CsiNode>(object, all.csi_nodes) ||
+        Store<CsiDriver>(object, all.csi_drivers) ||
+        Store<CsiStorageCapacity>(object, all.csi_storage_capacities) ||
+        Store<VolumeAttachment>(object, all.volume_attachments) ||
+        Store<ResourceClaim>(object, all.resource_claims) || Store<ResourceSlice>(object, all.resource_slices) ||
+        Store<DeviceClass>(object, all.device_classes);
+  }
+
+  const LoadOptions& options_;
+  LoadResult result_;
+  std::vector<Taken> taken_;
+  std::map<std::tuple<std::string, std::string, std::string>, std::string> seen_;  // kind, namespace, name -> file
+  std::set<std::pair<std::string, std::string>> unread_;
+};
+
+}  // namespace
+
+size_t LoadedObjects::size() const {
+  return pods.size() + nodes.size() + namespaces.size() + services.size() + replication_controllers.size() +
+         replica_sets.size() + stateful_sets.size() + priority_classes.size() + pod_disruption_budgets.size() +
+         persistent_volume_claims.size() + persistent_volumes.size() + storage_classes.size() + csi_nodes.size() +
+         csi_drivers.size() + csi_storage_capacities.size() + volume_attachments.size() + resource_claims.size() +
+         resource_slices.size() + device_classes.size();
+}
+
+LoadResult LoadObjects(const std::vector<std::string>& paths, const LoadOptions& options) {
+  Loader loader(options);
+  for (const std::string& path : paths) loader.Path(path);
+  return loader.Finish();
+}
+
+LoadResult LoadObjectsFromText(std::string_view text, const LoadOptions& options, const std::string& name) {
+  Loader loader(options);
+  loader.Text(text, name);
+  return loader.Finish();
+}
+
+}  // namespace berth

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loading: documents out of text, apiVersion and kind, then decode, default, validate.
+#include "config/load.h"
+
+#include <string>
+#include <utility>
+
+#include "api/json_value.h"
+#include "api/yaml.h"
+#include "config/decode.h"
+#include "config/validate.h"
+
+namespace berth::config {
+namespace {
+
+std::string Quote(std::string_view text) { return Value::String(std::string(text)).ToJson(); }
+
+std::string TextOf(const Value& document, const char* field) {
+  const Value* value = document.Find(field);
+  return value != nullptr && value->kind() == Value::Kind::kString ? value->text() : "";
+}
+
+// False: this is not a document we can read further.
+bool CheckKind(const Value& document, std::vector<FieldError>& errors) {
+  if (document.kind() != Value::Kind::kObject) {
+    errors.push_back({"", "a " + std::string(kKind) + " must be an object, not " + document.ToJson().substr(0, 60)});
+    return false;
+  }
+  const std::string version = TextOf(document, "apiVersion");
+  const std::string kind = TextOf(document, "kind");
+  if (kind.empty()) errors.push_back({"kind", "Required value: must be " + Quote(kKind)});
+  if (version.empty()) errors.push_back({"apiVersion", "Required value: must be " + Quote(kApiVersion)});
+  if (kind.empty() || version.empty()) return false;
+  if (version != kApiVersion || kind != kKind) {
+    errors.push_back({"", "no kind " + Quote(kind) + " is registered for version " + Quote(version)});
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Loaded LoadConfiguration(std::string_view text, const Registry& registry) {
+  Loaded loaded;
+  Value document;
+  int documents = 0;
+  const Error error = ForEachDocument(text, [&](std::string json) {
+    // kube-scheduler silently reads the first document only; a file that says more than is heard is refused here.
+    if (++documents > 1) return Error("more than one document; a configuration file holds one");
+    document = ParseJson(json, loaded.errors);
+    return Error::Ok();
+  });
+  if (!error.ok()) {
+    loaded.errors.push_back({"", error.text()});
+    return loaded;
+  }
+  if (documents == 0) {
+    loaded.errors.push_back({"", "empty configuration: apiVersion and kind are required"});
+    return loaded;
+  }
+  if (!CheckKind(document, loaded.errors)) return loaded;
+  loaded.config = Decode(document, loaded.errors);
+  Validate(loaded.config, registry, loaded.errors);
+  return loaded;
+}
+
+SchedulerConfiguration DefaultConfiguration(const Registry&) {
+  std::vector<FieldError> errors;  // an empty object has none
+  return Decode(Value::Object(), errors);
+}
+
+}  // namespace berth::config

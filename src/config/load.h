@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Configuration files: text in, a completed and validated KubeSchedulerConfiguration or all its errors out.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "berth/args.h"
+#include "berth/registry.h"
+#include "berth/value.h"
+#include "config/types.h"
+
+namespace berth::config {
+
+inline constexpr std::string_view kApiVersion = "kubescheduler.config.k8s.io/v1";
+inline constexpr std::string_view kKind = "KubeSchedulerConfiguration";
+
+struct Loaded {
+  SchedulerConfiguration config;  // usable only without errors
+  std::vector<FieldError> errors;
+  bool ok() const { return errors.empty(); }
+};
+
+// Reads YAML or JSON strictly (unknown and repeated fields are errors), applies defaults, validates as kube-scheduler
+// does, and has the registry's plugins check their arguments. Arguments stay as written; ToValue completes them.
+Loaded LoadConfiguration(std::string_view text, const Registry& registry);
+
+// What an empty file means.
+SchedulerConfiguration DefaultConfiguration(const Registry& registry);
+
+// The completed configuration in the shape of kubescheduler.config.k8s.io/v1, with the arguments of every enabled plugin
+// that has some. REQUIRES: a configuration that loaded without errors.
+Value ToValue(const SchedulerConfiguration& config, const Registry& registry);
+
+}  // namespace berth::config

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Upstream: pkg/scheduler/framework/runtime/framework.go, RunReserve… to RunPostBind… (v1.36.4).
+#include "framework/binding_stages.h"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <utility>
+
+#include "framework/guard.h"
+
+namespace berth::framework {
+namespace {
+
+Verdict Thrown(std::string text) { return Verdict::Fail(std::move(text)); }
+
+// Rejections keep their code; everything else that is not success becomes an Error with context.
+Ruling Failure(const char* stage, const std::string& name, uint16_t index, const Verdict& verdict) {
+  if (verdict.rejected()) return {verdict, index};
+  return {Verdict::Fail("running " + std::string(stage) + " plugin \"" + name + "\": " + verdict.message()), index};
+}
+
+// A Done that may be called from any thread, even by a plugin that breaks the rule and calls twice.
+Done Once(std::function<void(Verdict)> fn) {
+  auto called = std::make_shared<std::atomic<bool>>(false);
+  return [called, fn = std::move(fn)](Verdict verdict) {
+    if (!called->exchange(true)) fn(std::move(verdict));
+  };
+}
+
+}  // namespace
+
+BindingStages::BindingStages(const Profile& profile, Placement placement, std::vector<StateSlot> states)
+    : profile_(profile), placement_(std::move(placement)), states_(std::move(states)) {
+  states_.resize(profile.plugins.size());
+}
+
+Ruling BindingStages::Reserve() {
+  for (const auto& entry : profile_.reserve) {
+    const Verdict verdict = Guard([&] { return entry.plugin->Reserve(placement_, states_[entry.index]); }, Thrown);
+    if (!verdict.fits()) return Failure("Reserve", profile_.name(entry.index), entry.index, verdict);
+  }
+  return {};
+}
+
+void BindingStages::Unreserve() {
+  for (auto entry = profile_.reserve.rbegin(); entry != profile_.reserve.rend(); ++entry) {
+    (void)GuardError([&] {
+      entry->plugin->Unreserve(placement_, states_[entry->index]);
+      return Error::Ok();
+    });
+  }
+}
+
+PermitRuling BindingStages::Permit(Time now) {
+  PermitRuling result;
+  for (const auto& entry : profile_.permit) {
+    const std::string& name = profile_.name(entry.index);
+    const PermitOutcome outcome =
+        Guard([&] { return entry.plugin->Permit(placement_, states_[entry.index]); },
+              [](std::string text) { return PermitOutcome::Deny(Verdict::Fail(std::move(text))); });
+    if (outcome.verdict.fits()) continue;
+    if (outcome.verdict.code() == Code::kWait) {
+      result.deadlines[name] = now + std::min(outcome.timeout, kMaxPermitWait);
+      continue;
+    }
+    result.ruling = Failure("Permit", name, entry.index, outcome.verdict);
+    return result;
+  }
+  if (!result.deadlines.empty())
+    result.ruling.verdict =
+        Verdict(Code::kWait, "one or more plugins asked to wait and no plugin rejected pod \"" +
+                                 placement_.pod->name() + "\"");
+  return result;
+}
+
+PreBindPlan BindingStages::PreFlight() {
+  PreBindPlan plan;
+  for (const auto& entry : profile_.pre_bind) {
+    const berth::PreFlight flight =
+        Guard([&] { return entry.plugin->PreBindPreFlight(placement_, states_[entry.index]); },
+              [](std::string text) { return berth::PreFlight{Verdict::Fail(std::move(text)), false}; });
+    const Code code = flight.verdict.code();
+    if (code != Code::kSuccess && code != Code::kSkip) {
+      plan.ruling = {Verdict::Fail("running PreBindPreFlight plugin \"" + profile_.name(entry.index) +
+                                   "\": " + flight.verdict.message()),
+                     entry.index};
+      return plan;
+    }
+    plan.skip.push_back(code == Code::kSkip);
+    plan.parallel.push_back(flight.allow_parallel);
+    plan.work |= code == Code::kSuccess;
+  }
+  return plan;
+}
+
+void BindingStages::PreBind(const PreBindPlan& plan, DoneWith done) { PreBindFrom(plan, 0, std::move(done)); }
+
+void BindingStages::PreBindFrom(PreBindPlan plan, size_t from, DoneWith done) {
+  const auto& all = profile_.pre_bind;
+  if (from >= all.size()) return done({});
+  // A group: neighbours that allow company, or one plugin alone. A skipped plugin that does not allow it ends a group.
+  size_t end = from + 1;
+  if (plan.parallel[from])
+    while (end < all.size() && plan.parallel[end]) ++end;
+
+  struct Group {
+    std::mutex mutex;
+    size_t left;
+    Ruling first_failure;
+  };
+  auto group = std::make_shared<Group>();
+  group->left = end - from;
+  auto self = shared_from_this();
+  auto finished = [self, group, plan, end, done = std::move(done)](Ruling ruling) {
+    {
+      std::lock_guard lock(group->mutex);
+      if (!ruling.verdict.fits() && group->first_failure.verdict.fits()) group->first_failure = std::move(ruling);
+      if (--group->left > 0) return;
+    }
+    if (!group->first_failure.verdict.fits()) return done(group->first_failure);
+    self->PreBindFrom(plan, end, done);
+  };
+  for (size_t i = from; i < end; ++i) {
+    const uint16_t index = all[i].index;
+    if (plan.skip[i]) {
+      finished({});
+      continue;
+    }
+    const Done once = Once([self, index, finished](Verdict verdict) {
+      finished(verdict.fits() ? Ruling{} : Failure("PreBind", self->profile_.name(index), index, verdict));
+    });
+    const Error thrown = GuardError([&] {
+      all[i].plugin->PreBind(placement_, states_[index], once);
+      return Error::Ok();
+    });
+    if (!thrown.ok()) once(Verdict::Fail(thrown.text()));
+  }
+}
+
+void BindingStages::Bind(DoneWith done) { BindFrom(0, std::move(done)); }
+
+void BindingStages::BindFrom(size_t from, DoneWith done) {
+  if (from >= profile_.bind.size()) return done({Verdict::Skip(), kNoPlugin});
+  const auto& entry = profile_.bind[from];
+  const uint16_t index = entry.index;
+  auto self = shared_from_this();
+  const Done once = Once([self, from, index, done = std::move(done)](Verdict verdict) {
+    if (verdict.code() == Code::kSkip) return self->BindFrom(from + 1, done);
+    done(verdict.fits() ? Ruling{Verdict(), index} : Failure("Bind", self->profile_.name(index), index, verdict));
+  });
+  const Error thrown = GuardError([&] {
+    entry.plugin->Bind(placement_, states_[index], once);
+    return Error::Ok();
+  });
+  if (!thrown.ok()) once(Verdict::Fail(thrown.text()));
+}
+
+void BindingStages::PostBind() {
+  for (const auto& entry : profile_.post_bind) {
+    (void)GuardError([&] {
+      entry.plugin->PostBind(placement_, states_[entry.index]);
+      return Error::Ok();
+    });
+  }
+}
+
+}  // namespace berth::framework

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stages after a node was chosen: Reserve, Permit, PreBind, Bind, PostBind, and Unreserve when one of them fails.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "berth/plugin.h"
+#include "framework/cycle_run.h"
+#include "framework/profile.h"
+#include "framework/waiting_pods.h"
+
+namespace berth::framework {
+
+// Permit never lets a pod wait longer (upstream: maxTimeout).
+inline constexpr Duration kMaxPermitWait = Duration::Seconds(15 * 60);
+
+// What Permit as a whole said.
+struct PermitRuling {
+  Ruling ruling;                         // Success, Wait, rejected or Error
+  std::map<std::string, Time> deadlines;  // of the plugins that asked to wait
+};
+
+// What the pre-flight of PreBind found: which plugins have work.
+struct PreBindPlan {
+  Ruling ruling;               // Success or Error
+  std::vector<uint8_t> skip;   // as profile.pre_bind
+  std::vector<uint8_t> parallel;
+  bool work = false;           // some plugin has something to do
+};
+
+// Takes one decided pod through the stages. Owns the pod's plugin states from Reserve on.
+// The asynchronous stages call back exactly once, on whatever thread the last plugin finished.
+// Thread safety: one stage at a time. Shared ownership, because callbacks may outlive the caller.
+class BindingStages : public std::enable_shared_from_this<BindingStages> {
+ public:
+  using DoneWith = std::function<void(Ruling)>;
+
+  // REQUIRES: `profile` outlives it.
+  BindingStages(const Profile& profile, Placement placement, std::vector<StateSlot> states);
+
+  const Placement& placement() const { return placement_; }
+
+  // Stops at the first plugin that does not succeed. The caller then calls Unreserve.
+  Ruling Reserve();
+  // All Reserve plugins in reverse order, also those that Reserve never reached.
+  void Unreserve();
+  // Asks all unless one refuses. `Wait` when nobody refused and somebody wants to wait.
+  PermitRuling Permit(Time now);
+  PreBindPlan PreFlight();
+  // Neighbours that allow it run in parallel; groups follow one another; the first failure ends it.
+  void PreBind(const PreBindPlan& plan, DoneWith done);
+  // Plugins in order until one does not skip. All skip: code Skip, which is no success.
+  void Bind(DoneWith done);
+  void PostBind();
+
+ private:
+  void PreBindFrom(PreBindPlan plan, size_t from, DoneWith done);
+  void BindFrom(size_t from, DoneWith done);
+
+  const Profile& profile_;
+  Placement placement_;
+  std::vector<StateSlot> states_;  // by plugin index
+};
+
+}  // namespace berth::framework

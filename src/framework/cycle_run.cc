@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// PreFilter, Filter, nominated pods and what-ifs.
+#include "framework/cycle_run.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "framework/guard.h"
+
+namespace berth::framework {
+namespace {
+
+std::string Quoted(const std::string& name) { return "\"" + name + "\""; }
+
+// Go's rendering of a string slice.
+std::string Bracketed(const std::vector<std::string>& names) {
+  std::string text = "[";
+  for (const std::string& name : names) text += (text.size() > 1 ? " " : "") + name;
+  return text + "]";
+}
+
+// A question about one node. States are cloned when the first pod is moved, not before.
+class WhatIfRun final : public WhatIf {
+ public:
+  WhatIfRun(const CycleRun& run, Row row) : run_(run), row_(row), overlay_(run.snapshot(), row) {}
+
+  Error RemovePod(const PodRecord& pod) override {
+    overlay_.RemovePod(pod);
+    return run_.TellPodRemoved(Own(), pod, row_);
+  }
+  Error AddPod(const PodRecord& pod) override {
+    overlay_.AddPod(pod);
+    return run_.TellPodAdded(Own(), pod, row_);
+  }
+  Verdict Judge() override {
+    const PluginStates& states = own_ ? *own_ : run_.states();
+    if (run_.HasRelevantNominations(row_)) {
+      Ruling with = run_.FilterWithNominated(overlay_, states);
+      if (!with.verdict.fits()) return with.verdict;
+    }
+    return run_.FilterOverlay(overlay_, states).verdict;
+  }
+
+ private:
+  PluginStates& Own() {
+    if (!own_) own_ = run_.states().Clone();
+    return *own_;
+  }
+  const CycleRun& run_;
+  Row row_;
+  RowOverlay overlay_;
+  std::optional<PluginStates> own_;
+};
+
+}  // namespace
+
+PluginStates PluginStates::Clone() const {
+  PluginStates copy;
+  copy.skip_filter = skip_filter;
+  copy.slots.resize(slots.size());
+  for (size_t i = 0; i < slots.size(); ++i)
+    if (slots[i]) copy.slots[i] = slots[i]->Clone();
+  return copy;
+}
+
+CycleRun::CycleRun(const Profile& profile, VerdictTable& table, const Pod& pod, const Snapshot& snapshot, Time now)
+    : Cycle(pod, snapshot, now), profile_(profile), table_(table) {
+  states_.slots.resize(profile.plugins.size());
+  states_.skip_filter.resize(profile.plugins.size());
+}
+
+PreFilterRuling CycleRun::RunPreFilter() {
+  PreFilterRuling result;
+  for (const auto& entry : profile_.pre_filter) {
+    const std::string& name = profile_.name(entry.index);
+    PreFilterOutcome outcome =
+        Guard([&] { return entry.plugin->PreFilter(*this); }, [](std::string text) { return PreFilterOutcome::Fail(std::move(text)); });
+    states_.slots[entry.index] = std::move(outcome.state);
+    const Code code = outcome.verdict.code();
+    if (code == Code::kSkip) {
+      states_.skip_filter[entry.index] = 1;
+      continue;
+    }
+    if (code == Code::kUnschedulableAndUnresolvable) {
+      result.ruling = {std::move(outcome.verdict), entry.index};
+      return result;
+    }
+    if (code == Code::kUnschedulable) {
+      // The others still run: preemption needs their state. The last such verdict is the one reported.
+      result.ruling = {std::move(outcome.verdict), entry.index};
+      continue;
+    }
+    if (code != Code::kSuccess) {
+      result.ruling = {Verdict::Fail("running PreFilter plugin " + Quoted(name) + ": " + outcome.verdict.message()),
+                       entry.index};
+      return result;
+    }
+    if (!outcome.node_names) continue;
+    std::vector<std::string> names = std::move(*outcome.node_names);
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    if (result.node_names) {
+      std::vector<std::string> both;
+      std::set_intersection(names.begin(), names.end(), result.node_names->begin(), result.node_names->end(),
+                            std::back_inserter(both));
+      names = std::move(both);
+    }
+    result.node_names = std::move(names);
+    result.narrowed_by.insert(std::lower_bound(result.narrowed_by.begin(), result.narrowed_by.end(), name), name);
+    if (result.node_names->empty()) {
+      const std::string text =
+          result.narrowed_by.size() == 1
+              ? "node(s) didn't satisfy plugin " + name
+              : "node(s) didn't satisfy plugin(s) " + Bracketed(result.narrowed_by) + " simultaneously";
+      result.ruling = {Verdict(Code::kUnschedulableAndUnresolvable, text), kNoPlugin};
+      return result;
+    }
+  }
+  return result;
+}
+
+void CycleRun::FilterBatch(Row begin, std::span<uint8_t> active, std::span<VerdictId> verdicts,
+                           std::span<uint16_t> plugins) const {
+  std::array<VerdictId, kBatchRows> storage;
+  const std::span<VerdictId> slots(storage.data(), active.size());
+  size_t left = 0;
+  for (const uint8_t a : active) left += a;
+  for (const auto& entry : profile_.filter) {
+    if (left == 0) return;
+    if (states_.skip_filter[entry.index]) continue;
+    std::fill(slots.begin(), slots.end(), kFitsId);
+    Rejections out(slots, table_);
+    const NodeBatch batch(snapshot(), begin, active);
+    const Error error =
+        GuardError([&] { return entry.plugin->Filter(*this, states_.slots[entry.index].get(), batch, out); });
+    if (!error.ok()) std::fill(slots.begin(), slots.end(), table_.Intern(Verdict::Fail(error.text())));
+    for (size_t i = 0; i < slots.size(); ++i) {
+      if (slots[i] == kFitsId || !active[i]) continue;
+      active[i] = 0;
+      verdicts[i] = slots[i];
+      plugins[i] = entry.index;
+      --left;
+    }
+  }
+}
+
+Ruling CycleRun::FilterOverlay(const RowOverlay& overlay, const PluginStates& states) const {
+  const NodeBatch batch(snapshot(), overlay);
+  for (const auto& entry : profile_.filter) {
+    if (states.skip_filter[entry.index]) continue;
+    VerdictId slot = kFitsId;
+    Rejections out(std::span<VerdictId>(&slot, 1), table_);
+    const Error error =
+        GuardError([&] { return entry.plugin->Filter(*this, states.slots[entry.index].get(), batch, out); });
+    if (!error.ok()) return {Verdict::Fail(error.text()), entry.index};
+    if (slot != kFitsId) return {table_.Get(slot), entry.index};
+  }
+  return {};
+}
+
+bool CycleRun::Relevant(const PodRecord& nominated) const {
+  return nominated.pod->priority >= pod().priority && nominated.pod->uid() != pod().uid();
+}
+
+bool CycleRun::HasRelevantNominations(Row row) const {
+  for (const PodRecord* nominated : snapshot().nominated(row))
+    if (Relevant(*nominated)) return true;
+  return false;
+}
+
+Ruling CycleRun::FilterWithNominated(const RowOverlay& base, const PluginStates& states) const {
+  RowOverlay overlay = base;
+  PluginStates with = states.Clone();
+  for (const PodRecord* nominated : snapshot().nominated(base.row())) {
+    if (!Relevant(*nominated)) continue;
+    overlay.AddPod(*nominated);
+    const Error error = TellPodAdded(with, *nominated, base.row());
+    if (!error.ok()) return {Verdict::Fail(error.text()), kNoPlugin};
+  }
+  return FilterOverlay(overlay, with);
+}
+
+Error CycleRun::TellPodAdded(PluginStates& states, const PodRecord& pod, Row row) const {
+  for (const auto& entry : profile_.pre_filter) {
+    if (states.skip_filter[entry.index] || !entry.plugin->TracksPods()) continue;
+    const Error error =
+        GuardError([&] { return entry.plugin->AddPod(*this, states.slots[entry.index].get(), pod, row); });
+    if (!error.ok()) return error.Wrap("running AddPod on PreFilter plugin " + Quoted(profile_.name(entry.index)));
+  }
+  return Error::Ok();
+}
+
+Error CycleRun::TellPodRemoved(PluginStates& states, const PodRecord& pod, Row row) const {
+  for (const auto& entry : profile_.pre_filter) {
+    if (states.skip_filter[entry.index] || !entry.plugin->TracksPods()) continue;
+    const Error error =
+        GuardError([&] { return entry.plugin->RemovePod(*this, states.slots[entry.index].get(), pod, row); });
+    if (!error.ok()) return error.Wrap("running RemovePod on PreFilter plugin " + Quoted(profile_.name(entry.index)));
+  }
+  return Error::Ok();
+}
+
+std::unique_ptr<WhatIf> CycleRun::Imagine(Row row) const { return std::make_unique<WhatIfRun>(*this, row); }
+
+}  // namespace berth::framework

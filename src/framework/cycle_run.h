@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// CycleRun: one pod's way through PreFilter and Filter: the plugins' states, who is skipped, and what-ifs.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "berth/plugin.h"
+#include "framework/profile.h"
+
+namespace berth::framework {
+
+inline constexpr uint16_t kNoPlugin = 0xffff;
+// How many rows a plugin is asked about at once.
+inline constexpr size_t kBatchRows = 1024;
+
+// A verdict and the plugin that gave it; kNoPlugin where none did.
+struct Ruling {
+  Verdict verdict;
+  uint16_t plugin = kNoPlugin;
+};
+
+// What PreFilter as a whole said.
+struct PreFilterRuling {
+  Ruling ruling;                                       // Success, rejected, or Error
+  std::optional<std::vector<std::string>> node_names;  // sorted; only these can fit
+  std::vector<std::string> narrowed_by;                // names of the plugins that narrowed, sorted
+};
+
+// The states of one pod's plugins, by plugin index. Cloned for what-ifs.
+struct PluginStates {
+  std::vector<StateSlot> slots;
+  std::vector<uint8_t> skip_filter;  // 1: PreFilter said Skip
+  PluginStates Clone() const;
+};
+
+// Thread safety: scheduling thread; FilterBatch may run on several threads for different batches.
+class CycleRun final : public Cycle {
+ public:
+  // REQUIRES: all outlive the run.
+  CycleRun(const Profile& profile, VerdictTable& table, const Pod& pod, const Snapshot& snapshot, Time now);
+
+  // Runs all PreFilter plugins, in order, as upstream's RunPreFilterPlugins does.
+  PreFilterRuling RunPreFilter();
+
+  // Asks the Filter plugins about rows [begin, begin + active.size()). Rejected rows lose their active byte; for them
+  // verdicts and plugins get an entry. REQUIRES: RunPreFilter succeeded.
+  void FilterBatch(Row begin, std::span<uint8_t> active, std::span<VerdictId> verdicts,
+                   std::span<uint16_t> plugins) const;
+  // One row through an overlay, with the given states.
+  Ruling FilterOverlay(const RowOverlay& overlay, const PluginStates& states) const;
+  // True when pods of at least this pod's priority, other than itself, are nominated to the row.
+  bool HasRelevantNominations(Row row) const;
+  // FilterOverlay with those pods there. REQUIRES: HasRelevantNominations(row).
+  Ruling FilterWithNominated(const RowOverlay& base, const PluginStates& states) const;
+
+  // Tells the tracking PreFilter plugins of a pod that a what-if adds (or takes).
+  Error TellPodAdded(PluginStates& states, const PodRecord& pod, Row row) const;
+  Error TellPodRemoved(PluginStates& states, const PodRecord& pod, Row row) const;
+
+  std::unique_ptr<WhatIf> Imagine(Row row) const override;
+
+  const Profile& profile() const { return profile_; }
+  VerdictTable& table() const { return table_; }
+  PluginStates& states() { return states_; }
+  const PluginStates& states() const { return states_; }
+
+ private:
+  bool Relevant(const PodRecord& nominated) const;
+
+  const Profile& profile_;
+  VerdictTable& table_;
+  PluginStates states_;
+};
+
+}  // namespace berth::framework

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stages in order; each is a function below.
+#include "framework/judge.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "berth/fit_error.h"
+#include "framework/guard.h"
+
+namespace berth::framework {
+namespace {
+
+std::string Bracketed(const std::vector<std::string>& names) {
+  std::string text = "[";
+  for (const std::string& name : names) text += (text.size() > 1 ? " " : "") + name;
+  return text + "]";
+}
+
+// What PostFilter plugins see of the judgement so far.
+class Report final : public FilterReport {
+ public:
+  Report(const Judgement& judgement, const VerdictTable& table) : judgement_(judgement), table_(table) {}
+  const Verdict& verdict(Row row) const override {
+    const VerdictId id = row < judgement_.verdicts.size() ? judgement_.verdicts[row] : kNotJudged;
+    return id == kNotJudged ? judgement_.absent : table_.Get(id);
+  }
+
+ private:
+  const Judgement& judgement_;
+  const VerdictTable& table_;
+};
+
+}  // namespace
+
+Judgement Judge::Run(const Pod& pod, const Snapshot& snapshot, const JudgeOptions& options) const {
+  Judgement out;
+  if (options.pre_enqueue) {
+    for (const auto& entry : profile_.pre_enqueue) {
+      Verdict verdict = Guard([&] { return entry.plugin->PreEnqueue(pod); },
+                              [](std::string text) { return Verdict::Fail(std::move(text)); });
+      if (verdict.fits()) continue;
+      out.kind = Judgement::Kind::kGated;
+      out.message = verdict.message();
+      out.outright = Ruling{std::move(verdict), entry.index};
+      return out;
+    }
+  }
+  if (snapshot.node_count() == 0) {
+    out.kind = Judgement::Kind::kNoNodes;
+    out.message = "no nodes available to schedule pods";
+    return out;
+  }
+
+  CycleRun run(profile_, table_, pod, snapshot, clock_.Now());
+  PreFilterRuling pre = run.RunPreFilter();
+  out.verdicts.assign(snapshot.rows(), kNotJudged);
+  out.plugins.assign(snapshot.rows(), kNoPlugin);
+  out.narrowed_by = pre.narrowed_by;
+  if (pre.ruling.verdict.code() == Code::kError) {
+    out.message = pre.ruling.verdict.message();
+    out.outright = std::move(pre.ruling);
+    return out;
+  }
+  if (pre.ruling.verdict.rejected()) {
+    out.absent = pre.ruling.verdict;
+    out.outright = std::move(pre.ruling);
+  } else {
+    FilterAll(run, pre, out);
+    if (!options.keep_errors) {
+      for (Row row = 0; row < out.verdicts.size(); ++row) {
+        if (out.plugins[row] == kNoPlugin) continue;
+        const Verdict& verdict = table_.Get(out.verdicts[row]);
+        if (verdict.code() != Code::kError) continue;
+        out.message = "running \"" + profile_.name(out.plugins[row]) + "\" filter plugin: " + verdict.message();
+        return out;
+      }
+    }
+  }
+
+  if (out.feasible.empty()) {
+    if (options.post_filter) PostFilterAll(run, out);
+    out.kind = Judgement::Kind::kRejected;
+    out.message = FitError(snapshot, out);
+    return out;
+  }
+  if (options.limit > 0 && out.feasible.size() > options.limit) {
+    std::vector<Row> first;
+    const std::span<const Row> order = snapshot.order();
+    for (size_t i = 0; i < order.size() && first.size() < options.limit; ++i) {
+      const Row row = order[(options.start + i) % order.size()];
+      if (out.verdicts[row] == kFitsId) first.push_back(row);
+    }
+    std::sort(first.begin(), first.end());
+    out.feasible = std::move(first);
+  }
+  out.kind = Judgement::Kind::kFits;
+  if (out.feasible.size() < 2) return out;
+  if (const Error error = ScoreAll(run, out); !error.ok()) {
+    out.kind = Judgement::Kind::kFailed;
+    out.message = error.text();
+  }
+  return out;
+}
+
+void Judge::FilterAll(CycleRun& run, const PreFilterRuling& pre, Judgement& out) const {
+  const Snapshot& snapshot = run.snapshot();
+  std::vector<uint8_t> active;
+  if (pre.node_names) {
+    out.absent = Verdict(Code::kUnschedulableAndUnresolvable,
+                         "node(s) didn't satisfy plugin(s) " + Bracketed(pre.narrowed_by));
+    active.assign(snapshot.rows(), 0);
+    for (const std::string& name : *pre.node_names)
+      if (const Row row = snapshot.FindRow(name); row != kNoRow) active[row] = 1;
+  } else {
+    active.assign(snapshot.live().begin(), snapshot.live().end());
+  }
+  for (size_t row = 0; row < active.size(); ++row) {
+    if (!active[row]) continue;
+    out.verdicts[row] = kFitsId;
+    ++out.evaluated;
+  }
+  for (size_t begin = 0; begin < active.size(); begin += kBatchRows) {
+    const size_t size = std::min(kBatchRows, active.size() - begin);
+    run.FilterBatch(static_cast<Row>(begin), std::span(active).subspan(begin, size),
+                    std::span(out.verdicts).subspan(begin, size), std::span(out.plugins).subspan(begin, size));
+  }
+  // Nodes with nominated pods must fit with those there as well; that pass comes first, so its reasons are reported.
+  for (const auto& [row, nominated] : snapshot.all_nominated()) {
+    if (out.verdicts[row] == kNotJudged || !run.HasRelevantNominations(row)) continue;
+    Ruling ruling = run.FilterWithNominated(RowOverlay(snapshot, row), run.states());
+    if (ruling.verdict.fits()) continue;
+    out.verdicts[row] = table_.Intern(ruling.verdict);
+    out.plugins[row] = ruling.plugin;
+  }
+  for (Row row = 0; row < out.verdicts.size(); ++row)
+    if (out.verdicts[row] == kFitsId) out.feasible.push_back(row);
+}
+
+void Judge::PostFilterAll(CycleRun& run, Judgement& out) const {
+  if (profile_.post_filter.empty()) {
+    out.post_filter.nominated_node = "";
+    return;
+  }
+  out.post_filter_ran = true;
+  const Report report(out, table_);
+  std::vector<std::string> reasons;
+  PostFilterOutcome kept;
+  for (const auto& entry : profile_.post_filter) {
+    PostFilterOutcome outcome = Guard(
+        [&] { return entry.plugin->PostFilter(run, run.states().slots[entry.index].get(), report); },
+        [](std::string text) { return PostFilterOutcome{Verdict::Fail(std::move(text)), std::nullopt, nullptr}; });
+    const Code code = outcome.verdict.code();
+    if (code == Code::kSuccess || code == Code::kUnschedulableAndUnresolvable) {
+      out.post_filter = std::move(outcome);
+      return;
+    }
+    if (!IsRejected(code)) {
+      out.post_filter = {Verdict::Fail(outcome.verdict.message()), std::nullopt, nullptr};
+      return;
+    }
+    reasons.insert(reasons.end(), outcome.verdict.reasons().begin(), outcome.verdict.reasons().end());
+    if (outcome.nominated_node) kept.nominated_node = std::move(outcome.nominated_node);
+    if (outcome.plan) kept.plan = std::move(outcome.plan);
+  }
+  kept.verdict = Verdict(Code::kUnschedulable, std::move(reasons));
+  out.post_filter = std::move(kept);
+}
+
+Error Judge::ScoreAll(CycleRun& run, Judgement& out) const {
+  const Snapshot& snapshot = run.snapshot();
+  std::vector<StateSlot> states(profile_.plugins.size());
+  std::vector<uint8_t> skip(profile_.plugins.size());
+  for (const auto& entry : profile_.pre_score) {
+    PreScoreOutcome outcome = Guard([&] { return entry.plugin->PreScore(run, out.feasible); },
+                                    [](std::string text) { return PreScoreOutcome::Fail(std::move(text)); });
+    if (outcome.verdict.code() == Code::kSkip) {
+      skip[entry.index] = 1;
+    } else if (!outcome.verdict.fits()) {
+      return Error("running PreScore plugin \"" + profile_.name(entry.index) + "\": " + outcome.verdict.message());
+    }
+    states[entry.index] = std::move(outcome.state);
+  }
+
+  std::vector<uint8_t> active(snapshot.rows());
+  for (const Row row : out.feasible) active[row] = 1;
+  std::vector<int64_t> column(snapshot.rows());
+  out.totals.assign(out.feasible.size(), 0);
+  for (const ScoreEntry& entry : profile_.score) {
+    if (skip[entry.index]) continue;
+    const std::string& name = profile_.name(entry.index);
+    const PluginState* state = states[entry.index].get();
+    for (size_t begin = 0; begin < active.size(); begin += kBatchRows) {
+      const size_t size = std::min(kBatchRows, active.size() - begin);
+      const NodeBatch batch(snapshot, static_cast<Row>(begin), std::span<const uint8_t>(active).subspan(begin, size));
+      const Error error = GuardError(
+          [&] { return entry.plugin->Score(run, state, batch, std::span(column).subspan(begin, size)); });
+      if (!error.ok()) return Error("running Score plugins: plugin \"" + name + "\" failed with: " + error.text());
+    }
+    PluginScores scores;
+    scores.plugin = entry.index;
+    scores.weight = entry.weight;
+    scores.raw.reserve(out.feasible.size());
+    for (const Row row : out.feasible) scores.raw.push_back(column[row]);
+    scores.normalized = scores.raw;
+    if (entry.plugin->HasNormalize()) {
+      const Error error =
+          GuardError([&] { return entry.plugin->Normalize(run, state, out.feasible, scores.normalized); });
+      if (!error.ok())
+        return Error("running Normalize on Score plugins: plugin \"" + name + "\" failed with: " + error.text());
+    }
+    for (size_t i = 0; i < scores.normalized.size(); ++i) {
+      const int64_t score = scores.normalized[i];
+      if (score < kMinScore || score > kMaxScore)
+        return Error("applying score defaultWeights on Score plugins: plugin \"" + name +
+                     "\" returns an invalid score " + std::to_string(score) +
+                     ", it should in the range of [0, 100] after normalizing");
+      out.totals[i] += score * entry.weight;
+    }
+    out.scores.push_back(std::move(scores));
+  }
+  // Upstream gives every node 1 when nobody scores at all.
+  if (profile_.score.empty()) out.totals.assign(out.feasible.size(), 1);
+  return Error::Ok();
+}
+
+std::string Judge::FitError(const Snapshot& snapshot, const Judgement& judgement) const {
+  FitErrorParts parts;
+  parts.nodes = snapshot.node_count();
+  if (judgement.outright) parts.pre_filter = judgement.outright->verdict.message();
+  // Counted by id first, so that a text is touched once per distinct verdict and not once per node.
+  std::map<VerdictId, size_t> by_id;
+  for (Row row = 0; row < judgement.verdicts.size(); ++row)
+    if (snapshot.live(row)) ++by_id[judgement.verdicts[row]];
+  for (const auto& [id, count] : by_id) {
+    const Verdict& verdict = id == kNotJudged ? judgement.absent : table_.Get(id);
+    for (const std::string& reason : verdict.reasons()) parts.reasons[reason] += count;
+  }
+  parts.post_filter = judgement.post_filter.verdict.message();
+  return FitErrorText(parts);
+}
+
+size_t FeasibleNodesToFind(int32_t percent, size_t nodes) {
+  constexpr size_t kMinimum = 100;
+  if (percent <= 0 || percent >= 100 || nodes < kMinimum) return nodes;
+  return std::max(kMinimum, nodes * static_cast<size_t>(percent) / 100);
+}
+
+Row PickWinner(const Judgement& judgement, const Snapshot& snapshot, size_t start) {
+  if (judgement.feasible.size() == 1 || judgement.totals.empty()) return judgement.feasible.front();
+  // Totals in the order in which upstream, working alone, would have collected the nodes.
+  std::vector<int64_t> total_of(judgement.verdicts.size(), INT64_MIN);
+  for (size_t i = 0; i < judgement.feasible.size(); ++i) total_of[judgement.feasible[i]] = judgement.totals[i];
+  std::vector<std::pair<int64_t, Row>> heap;
+  const std::span<const Row> order = snapshot.order();
+  for (size_t i = 0; i < order.size(); ++i) {
+    const Row row = order[(start + i) % order.size()];
+    if (total_of[row] != INT64_MIN) heap.emplace_back(total_of[row], row);
+  }
+  // container/heap's Init on a max-heap; only the top matters.
+  const size_t n = heap.size();
+  for (size_t root = n / 2; root-- > 0;) {
+    for (size_t at = root;;) {
+      size_t child = 2 * at + 1;
+      if (child >= n) break;
+      if (child + 1 < n && heap[child + 1].first > heap[child].first) ++child;
+      if (heap[child].first <= heap[at].first) break;
+      std::swap(heap[at], heap[child]);
+      at = child;
+    }
+  }
+  return heap.front().second;
+}
+
+}  // namespace berth::framework

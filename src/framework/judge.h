@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Judge: takes one pod through PreFilter, Filter, PostFilter and Score over a snapshot and says what it found.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "berth/clock.h"
+#include "berth/plugin.h"
+#include "framework/cycle_run.h"
+#include "framework/profile.h"
+
+namespace berth::framework {
+
+// One plugin's scores of the feasible rows, in the order of Judgement::feasible.
+struct PluginScores {
+  uint16_t plugin = kNoPlugin;
+  int64_t weight = 1;
+  std::vector<int64_t> raw, normalized;  // weighted = normalized * weight
+};
+
+// Everything that was found out about one pod. Rows index the snapshot it was judged on.
+struct Judgement {
+  enum class Kind : uint8_t {
+    kGated,     // PreEnqueue said no: `outright`
+    kNoNodes,   // there is no node at all
+    kRejected,  // PreFilter said no (`outright`) or no node fits; `message` says why
+    kFits,      // `feasible` is not empty
+    kFailed,    // a plugin failed: `message`
+  };
+  Kind kind = Kind::kFailed;
+  std::optional<Ruling> outright;    // by PreEnqueue or PreFilter, for the pod as a whole
+  std::vector<VerdictId> verdicts;   // by row: kFitsId, the rejection, or kNotJudged (left out by PreFilter, or no node)
+  std::vector<uint16_t> plugins;     // by row: who rejected
+  Verdict absent{Code::kUnschedulableAndUnresolvable, std::vector<std::string>{}};  // holds for kNotJudged rows
+  std::vector<std::string> narrowed_by;
+  std::vector<Row> feasible;         // ascending
+  std::vector<PluginScores> scores;  // empty with fewer than two feasible rows
+  std::vector<int64_t> totals;       // as feasible; empty without scores
+  PostFilterOutcome post_filter;
+  bool post_filter_ran = false;
+  std::string message;               // the FitError text, or what failed
+  size_t evaluated = 0;              // rows that Filter was asked about
+};
+
+struct JudgeOptions {
+  bool pre_enqueue = false;    // ask the gates first
+  bool keep_errors = false;    // explain: a node whose judging failed is reported as such; otherwise the cycle fails
+  bool post_filter = true;     // look for preemption when nothing fits
+  // Score only the first so many feasible nodes from `start` on in node order; 0: all.
+  size_t limit = 0;
+  size_t start = 0;
+};
+
+// REQUIRES: profile and table outlive the judge. Thread safety: scheduling thread.
+class Judge {
+ public:
+  Judge(const Profile& profile, VerdictTable& table, const Clock& clock)
+      : profile_(profile), table_(table), clock_(clock) {}
+
+  Judgement Run(const Pod& pod, const Snapshot& snapshot, const JudgeOptions& options = {}) const;
+
+ private:
+  void FilterAll(CycleRun& run, const PreFilterRuling& pre, Judgement& out) const;
+  void PostFilterAll(CycleRun& run, Judgement& out) const;
+  Error ScoreAll(CycleRun& run, Judgement& out) const;
+  std::string FitError(const Snapshot& snapshot, const Judgement& judgement) const;
+
+  const Profile& profile_;
+  VerdictTable& table_;
+  const Clock& clock_;
+};
+
+// kube-scheduler's numFeasibleNodesToFind for an explicit percentage (percent 0 means all here: judging is cheap).
+size_t FeasibleNodesToFind(int32_t percent, size_t nodes);
+
+// The row to bind to: the best total; among equals what upstream's heap leaves on top when feasible nodes come in node
+// order from `start` on. REQUIRES: judgement.kind == kFits.
+Row PickWinner(const Judgement& judgement, const Snapshot& snapshot, size_t start = 0);
+
+}  // namespace berth::framework

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Profile: the ordered, weighted, validated plugins of one scheduler name, resolved once from configuration and registry.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "berth/plugin.h"
+#include "berth/registry.h"
+#include "config/types.h"
+
+namespace berth::framework {
+
+// A plugin made for this profile. One object per name, however many extension points it serves.
+struct ProfilePlugin {
+  std::string name;
+  std::unique_ptr<Plugin> plugin;
+};
+
+// A plugin at one extension point: the interface, ready to call, and where its per-pod state lives.
+template <class Interface>
+struct Entry {
+  const Interface* plugin;
+  uint16_t index;  // into Profile::plugins
+};
+
+struct ScoreEntry {
+  const ScorePlugin* plugin;
+  uint16_t index;
+  int64_t weight;
+};
+
+// Immutable after Build. Lists are in the order in which plugins are called, as framework.md section 2 and
+// config-and-process.md section 10 describe.
+struct Profile {
+  std::string scheduler_name;
+  int32_t percentage_of_nodes_to_score = 0;  // 0: judge all nodes
+  std::vector<ProfilePlugin> plugins;
+
+  std::vector<Entry<PreEnqueuePlugin>> pre_enqueue;
+  std::vector<Entry<QueueSortPlugin>> queue_sort;  // exactly one
+  std::vector<Entry<PreFilterPlugin>> pre_filter;
+  std::vector<Entry<FilterPlugin>> filter;
+  std::vector<Entry<PostFilterPlugin>> post_filter;
+  std::vector<Entry<PreScorePlugin>> pre_score;
+  std::vector<ScoreEntry> score;
+  std::vector<Entry<ReservePlugin>> reserve;
+  std::vector<Entry<PermitPlugin>> permit;
+  std::vector<Entry<PreBindPlugin>> pre_bind;
+  std::vector<Entry<BindPlugin>> bind;
+  std::vector<Entry<PostBindPlugin>> post_bind;
+
+  const std::string& name(uint16_t index) const { return plugins[index].name; }
+};
+
+// Makes the plugins of one profile of a completed, validated configuration. Errors are what kube-scheduler refuses at
+// start: unknown plugin, missing extension point, plugin twice at one point, not exactly one queue sort, no bind plugin,
+// weights that could overflow, a factory that fails. All of them are reported, joined by "; ", not only the first.
+// `percentage_of_nodes_to_score` is the configuration's, for a profile that does not set its own.
+// REQUIRES: `handle` outlives the profile.
+Result<std::unique_ptr<Profile>> BuildProfile(const config::Profile& config, const Registry& registry, Handle& handle,
+                                              int32_t percentage_of_nodes_to_score = 0);
+
+// All profiles by scheduler name.
+using Profiles = std::map<std::string, std::unique_ptr<Profile>, std::less<>>;
+// The handle that the plugins of this profile are made with. REQUIRES: it outlives the profiles.
+using HandleFor = std::function<Handle&(const config::Profile&)>;
+
+// Builds every profile and checks what holds across them: unique names, one queue sort plugin with the same arguments.
+// The errors of all profiles are reported, joined by "; ".
+Result<Profiles> BuildProfiles(const config::SchedulerConfiguration& config, const Registry& registry,
+                               const HandleFor& handle_for);
+
+// The names at one extension point in calling order; at Score with their weights. For display.
+std::vector<config::PluginRef> PluginsAt(const Profile& profile, Point point);
+
+// Whether a node's weighted scores could add up to more than 64 bits hold.
+bool TotalScoreCouldOverflow(const std::vector<int64_t>& weights);
+
+}  // namespace berth::framework

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// CycleTrace: the record of one decision. Always on and small; whoever wants the full table judges again.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "framework/judge.h"
+
+namespace berth::framework {
+
+// At most about 2 KB: texts are kept as ids of the profile's VerdictTable, nodes as rows of the snapshot of that time
+// plus names for the few that are shown.
+struct CycleTrace {
+  struct ReasonCount {
+    VerdictId verdict = kFitsId;
+    uint16_t plugin = kNoPlugin;
+    uint32_t nodes = 0;
+    std::string example;  // one node that gave it
+  };
+  struct Candidate {
+    std::string node;
+    int64_t total = 0;
+    std::vector<std::pair<uint16_t, int64_t>> weighted;  // plugin, score times weight
+  };
+
+  std::string pod;
+  uint64_t position = 0;  // in the event stream: how many changes the cluster had seen
+  Judgement::Kind kind = Judgement::Kind::kFailed;
+  uint32_t nodes = 0, evaluated = 0, feasible = 0;
+  uint32_t ties = 0;  // nodes that share the top total, the winner included
+  std::vector<ReasonCount> reasons;  // most nodes first; at most kMaxReasons
+  std::vector<Candidate> top;        // best first; at most kMaxCandidates
+  std::string selected;              // preemption's node, empty without
+  uint32_t preemption_candidates = 0, victims = 0;
+
+  static constexpr size_t kMaxReasons = 12;
+  static constexpr size_t kMaxCandidates = 5;
+};
+
+CycleTrace MakeTrace(const Pod& pod, const Snapshot& snapshot, const Judgement& judgement, uint64_t position);
+
+// The last so many traces, oldest first out.
+// Thread safety: scheduling thread only.
+class TraceRing {
+ public:
+  explicit TraceRing(size_t capacity) : ring_(capacity) {}
+  void Add(CycleTrace trace) { ring_[next_++ % ring_.size()] = std::move(trace); }
+  // The newest trace of a pod (`namespace/name`); null when it is not (or no longer) there.
+  const CycleTrace* Find(const std::string& pod) const;
+  size_t size() const { return next_ < ring_.size() ? next_ : ring_.size(); }
+
+ private:
+  std::vector<CycleTrace> ring_;
+  size_t next_ = 0;
+};
+
+}  // namespace berth::framework

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// DefaultPreemption: eligibility, the dry run over nodes and the message when nothing helps.
+#include "plugins/default_preemption.h"
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+
+#include "berth/fit_error.h"
+#include "plugins/default_preemption_victims.h"
+
+namespace berth::plugins {
+namespace {
+
+bool TerminatesByPreemption(const Pod& pod) {
+  if (!pod.terminating()) return false;
+  const PodCondition* condition = pod.FindCondition("DisruptionTarget");
+  return condition != nullptr && condition->status == "True" && condition->reason == "PreemptionByScheduler";
+}
+
+// Why the pod may not preempt now; empty: it may.
+std::string WhyNotEligible(const Cycle& cycle, const FilterReport& report) {
+  const Pod& pod = cycle.pod();
+  if (pod.preemption_policy == PreemptionPolicy::kNever) return "not eligible due to preemptionPolicy=Never.";
+  if (pod.nominated_node_name.empty()) return "";
+  const Row row = cycle.snapshot().FindRow(pod.nominated_node_name);
+  if (row == kNoRow || !cycle.snapshot().live(row)) return "";
+  if (report.verdict(row).code() == Code::kUnschedulableAndUnresolvable) return "";
+  for (const PodRecord* record : cycle.snapshot().pods(row)) {
+    if (record->pod->priority < pod.priority && TerminatesByPreemption(*record->pod)) {
+      return "not eligible due to a terminating pod on the nominated node.";
+    }
+  }
+  return "";
+}
+
+void Count(const Verdict& verdict, size_t nodes, ReasonCounts& counts) {
+  if (nodes == 0) return;
+  for (const std::string& reason : verdict.reasons()) counts[reason] += nodes;
+}
+
+// Several errors as Kubernetes shows them: each once, in brackets.
+std::string Join(const std::vector<std::string>& errors) {
+  std::vector<std::string> unique;
+  for (const std::string& error : errors) {
+    if (std::find(unique.begin(), unique.end(), error) == unique.end()) unique.push_back(error);
+  }
+  if (unique.size() == 1) return unique[0];
+  std::string joined = "[";
+  for (size_t i = 0; i < unique.size(); ++i) joined += (i == 0 ? "" : ", ") + unique[i];
+  return joined + "]";
+}
+
+// What looking for victims on nodes gave.
+struct DryRun {
+  std::vector<PreemptionCandidate> candidates;  // those without budget violations first
+  ReasonCounts reasons;                         // of the other nodes that were tried
+  size_t rejected = 0;
+  std::vector<std::string> errors;
+};
+
+// Tries nodes in turn, from `offset` on, until enough candidates are found, one of them without budget violations.
+DryRun TryNodes(const Cycle& cycle, const std::vector<Row>& potential, size_t offset, size_t wanted) {
+  const Budgets budgets(cycle.snapshot());
+  DryRun run;
+  std::vector<PreemptionCandidate> violating;
+  for (size_t i = 0; i < potential.size(); ++i) {
+    const Row row = potential[(offset + i) % potential.size()];
+    NodeTrial trial = SelectVictims(cycle, budgets, row);
+    const std::string& name = cycle.snapshot().node(row).name();
+    if (trial.verdict.fits() && trial.victims.empty()) {
+      trial.verdict = Verdict::Fail("expected at least one victim pod on node \"" + name + "\"");
+    }
+    if (!trial.verdict.fits()) {
+      Count(trial.verdict, 1, run.reasons);
+      ++run.rejected;
+      if (trial.verdict.code() == Code::kError) run.errors.push_back(trial.verdict.message());
+      continue;
+    }
+    PreemptionCandidate candidate{name, {}, trial.pdb_violations};
+    for (const PodRecord* victim : trial.victims) candidate.victims.push_back(victim->pod);
+    std::vector<PreemptionCandidate>& list = trial.pdb_violations == 0 ? run.candidates : violating;
+    if (list.size() < wanted) list.push_back(std::move(candidate));
+    if (!run.candidates.empty() && run.candidates.size() + violating.size() >= wanted) break;
+  }
+  std::move(violating.begin(), violating.end(), std::back_inserter(run.candidates));
+  return run;
+}
+
+}  // namespace
+
+void DefaultPreemption::Args::Read(ArgsReader& in) {
+  in.Int32("minCandidateNodesPercentage", min_candidate_nodes_percentage,
+           {.min = 0, .max = 100, .text = "not in valid range [0, 100]"});
+  in.Int32("minCandidateNodesAbsolute", min_candidate_nodes_absolute,
+           {.min = 0, .text = "not in valid range [0, inf)"});
+  if (min_candidate_nodes_percentage == 0 && min_candidate_nodes_absolute == 0) {
+    in.Invalid("minCandidateNodesPercentage", "0", "cannot be zero at the same time as minCandidateNodesAbsolute");
+    in.Invalid("minCandidateNodesAbsolute", "0", "cannot be zero at the same time as minCandidateNodesPercentage");
+  }
+}
+
+Value DefaultPreemption::Args::Write() const {
+  Value out = Value::Object();
+  out.Set("kind", Value::String("DefaultPreemptionArgs"));
+  out.Set("apiVersion", Value::String("kubescheduler.config.k8s.io/v1"));
+  out.Set("minCandidateNodesPercentage", Value::Int(min_candidate_nodes_percentage));
+  out.Set("minCandidateNodesAbsolute", Value::Int(min_candidate_nodes_absolute));
+  return out;
+}
+
+// PostFilter is never remembered, so nothing of the pod need be told.
+bool DefaultPreemption::Sign(const Pod&, Signature&) const { return true; }
+
+std::optional<std::vector<EventRegistration>> DefaultPreemption::EventsToRegister() const {
+  // A pod waits for its victims because other plugins rejected it; they, not this one, say when to try again.
+  return std::vector<EventRegistration>{
+      {{EventResource::kPod, action::kDelete}, [](const Pod&, const EventObjects&) { return QueueingHint::kSkip; }}};
+}
+
+int64_t DefaultPreemption::CandidatesWanted(int64_t nodes) const {
+  const int64_t share = nodes * args_.min_candidate_nodes_percentage / 100;
+  return std::min(nodes, std::max(share, int64_t{args_.min_candidate_nodes_absolute}));
+}
+
+PostFilterOutcome DefaultPreemption::PostFilter(const Cycle& cycle, const PluginState*,
+                                                const FilterReport& report) const {
+  PostFilterOutcome outcome = Preempt(cycle, report);
+  const std::string message = outcome.verdict.message();
+  if (!message.empty()) outcome.verdict = Verdict(outcome.verdict.code(), "preemption: " + message);
+  return outcome;
+}
+
+PostFilterOutcome DefaultPreemption::Preempt(const Cycle& cycle, const FilterReport& report) const {
+  const Snapshot& snapshot = cycle.snapshot();
+  if (std::string why = WhyNotEligible(cycle, report); !why.empty()) {
+    return {Verdict(Code::kUnschedulable, std::move(why)), std::nullopt, nullptr};
+  }
+  if (snapshot.node_count() == 0) return {Verdict::Fail("no nodes available"), std::nullopt, nullptr};
+
+  std::vector<Row> potential;
+  for (const Row row : snapshot.order()) {
+    if (report.verdict(row).code() == Code::kUnschedulable) potential.push_back(row);
+  }
+  DryRun run;
+  if (!potential.empty()) {
+    const size_t offset = handle_.Random() % potential.size();
+    run = TryNodes(cycle, potential, offset, static_cast<size_t>(CandidatesWanted(std::ssize(potential))));
+  }
+  if (run.candidates.empty()) {
+    if (!run.errors.empty()) return {Verdict::Fail(Join(run.errors)), std::nullopt, nullptr};
+    Count(kNotHelpful, snapshot.node_count() - run.rejected, run.reasons);
+    std::string text = FitErrorText({snapshot.node_count(), "", std::move(run.reasons), ""});
+    return {Verdict(Code::kUnschedulable, std::move(text)), "", nullptr};
+  }
+
+  auto plan = std::make_shared<PreemptionPlan>();
+  plan->candidates = std::move(run.candidates);
+  const std::vector<size_t> best = BestCandidates(plan->candidates, cycle.now());
+  plan->selected = plan->candidates[best[0]].node;
+  for (const size_t i : best) plan->equals.push_back(plan->candidates[i].node);
+  std::sort(plan->equals.begin(), plan->equals.end());
+  const std::string selected = plan->selected;
+  return {Verdict(), selected, std::move(plan)};
+}
+
+}  // namespace berth::plugins

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pod affinity terms: namespaces, matching and counting.
+#include "plugins/inter_pod_affinity_terms.h"
+
+#include <algorithm>
+
+namespace berth::plugins {
+namespace {
+
+template <class Terms>
+void CollectError(const char* list, const Terms& terms, std::vector<std::string>& errors) {
+  for (const auto& term : terms) {
+    if (const std::string& error = ParseErrorOf(TermOf(term)); !error.empty()) {
+      errors.push_back(std::string(list) + ": " + error);
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+bool AffinityTerm::Matches(const Pod& pod) const {
+  if (!any_namespace && !std::binary_search(namespaces.begin(), namespaces.end(), pod.namespace_())) return false;
+  return berth::Matches(term->selector, pod.meta.labels);
+}
+
+AffinityTerm MakeTerm(const Pod& owner, const PodAffinityTerm& term) {
+  AffinityTerm made{&term, term.namespaces};
+  if (term.namespaces.empty() && !term.namespace_selector) made.namespaces = {owner.namespace_()};
+  std::sort(made.namespaces.begin(), made.namespaces.end());
+  made.any_namespace = Matches(term.namespace_selector, Labels());
+  return made;
+}
+
+AffinityTerm MakeTerm(const Pod& owner, const PodAffinityTerm& term, const Snapshot& snapshot) {
+  AffinityTerm made = MakeTerm(owner, term);
+  if (!term.namespace_selector || term.namespace_selector->empty()) return made;
+  snapshot.objects<Namespace>().ForEach([&](const Namespace& ns) {
+    if (term.namespace_selector->Matches(ns.meta.labels)) made.namespaces.push_back(ns.meta.name);
+  });
+  std::sort(made.namespaces.begin(), made.namespaces.end());
+  return made;
+}
+
+bool MatchesAll(const std::vector<AffinityTerm>& terms, const Pod& pod) {
+  if (terms.empty()) return false;
+  return std::all_of(terms.begin(), terms.end(), [&](const AffinityTerm& term) { return term.Matches(pod); });
+}
+
+bool ExistingTermMatches(const Pod& existing, const PodAffinityTerm& term, const Pod& incoming,
+                         const Labels& namespace_labels) {
+  const auto& names = term.namespaces;
+  const bool own_only = names.empty() && !term.namespace_selector;
+  const bool named = own_only ? existing.namespace_() == incoming.namespace_()
+                              : std::find(names.begin(), names.end(), incoming.namespace_()) != names.end();
+  if (!named && !Matches(term.namespace_selector, namespace_labels)) return false;
+  return Matches(term.selector, incoming.meta.labels);
+}
+
+std::string TermParseErrors(const Pod& pod) {
+  std::vector<std::string> errors;
+  const auto& affinity = pod.affinity.pod_affinity;
+  const auto& anti = pod.affinity.pod_anti_affinity;
+  if (affinity) CollectError("requiredAffinityTerms", affinity->required, errors);
+  if (anti) CollectError("requiredAntiAffinityTerms", anti->required, errors);
+  if (affinity) CollectError("preferredAffinityTerms", affinity->preferred, errors);
+  if (anti) CollectError("preferredAntiAffinityTerms", anti->preferred, errors);
+  if (errors.size() <= 1) return errors.empty() ? "" : errors[0];
+  std::string joined = "[";
+  for (const std::string& error : errors) joined += (joined.size() > 1 ? ", " : "") + error;
+  return joined + "]";
+}
+
+Labels NamespaceLabels(const Snapshot& snapshot, const std::string& ns) {
+  const Namespace* found = snapshot.objects<Namespace>().Find(ns);
+  return found == nullptr ? Labels() : found->meta.labels;
+}
+
+size_t TopologyKeys::FindOrAdd(const std::string& key, const Snapshot& snapshot) {
+  if (const size_t found = Find(key); found != kNone) return found;
+  names_.push_back(key);
+  columns_.push_back(&snapshot.labels(key));
+  return columns_.size() - 1;
+}
+
+size_t TopologyKeys::Find(std::string_view key) const {
+  const auto it = std::find(names_.begin(), names_.end(), key);
+  return it == names_.end() ? kNone : static_cast<size_t>(it - names_.begin());
+}
+
+void PairCounts::Add(const TopologyKeys& keys, size_t key, Row row, int64_t amount) {
+  const LabelColumn& column = keys.column(key);
+  const uint32_t value = column[row];
+  if (value == LabelColumn::kAbsent) return;
+  touched_ = true;
+  if (counts_.size() < keys.size()) counts_.resize(keys.size());
+  if (counts_[key].empty()) counts_[key].resize(column.distinct() + 1);
+  int64_t& count = counts_[key][value];
+  pairs_ -= count != 0;
+  count += amount;
+  pairs_ += count != 0;
+}
+
+void ChangedCounts::Add(const TopologyKeys& keys, size_t key, Row row, int64_t amount) {
+  const uint32_t value = keys.column(key)[row];
+  if (value == LabelColumn::kAbsent) return;
+  pairs_ -= Get(key, value) != 0;
+  auto it = std::find_if(changes_.begin(), changes_.end(),
+                         [&](const Change& change) { return change.key == key && change.value == value; });
+  if (it != changes_.end()) {
+    it->delta += amount;
+  } else {
+    changes_.push_back({key, value, amount});
+  }
+  pairs_ += Get(key, value) != 0;
+}
+
+int64_t ChangedCounts::ChangeOf(size_t key, uint32_t value) const {
+  for (const Change& change : changes_) {
+    if (change.key == key && change.value == value) return change.delta;
+  }
+  return 0;
+}
+
+const TermMemo::Answer& TermMemo::Ask(const Pod& pod) {
+  const void* const id = pod.meta.labels.begin();
+  Slot& slot = slots_[(reinterpret_cast<uintptr_t>(id) >> 5) % kSlots];
+  if (slot.known && slot.labels == id && slot.ns == pod.namespace_()) return slot.answer;
+  slot.labels = id;
+  slot.ns = pod.namespace_();
+  slot.known = true;
+  slot.answer.matches_all = MatchesAll(*all_, pod);
+  slot.answer.matching.clear();
+  for (size_t t = 0; t < each_->size(); ++t) {
+    if ((*each_)[t].Matches(pod)) slot.answer.matching.push_back(static_cast<uint32_t>(t));
+  }
+  return slot.answer;
+}
+
+}  // namespace berth::plugins

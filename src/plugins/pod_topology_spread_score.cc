@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// PodTopologySpread's soft constraints: fewer matching pods in a node's domains give a higher score.
+#include <cmath>
+#include <limits>
+
+#include "plugins/pod_topology_spread.h"
+
+namespace berth::plugins {
+namespace {
+
+// A score that no node that counts can have: marks ignored nodes until Normalize is done.
+constexpr int64_t kIgnored = -1;
+
+struct ScoreState final : StateOf<ScoreState> {
+  std::vector<SpreadConstraint> constraints;
+  bool require_all_keys = false;
+  // By constraint. Counts are by value id; none for the hostname key, whose pods Score counts on the node itself.
+  std::vector<std::vector<int64_t>> counts;
+  std::vector<double> weights;
+
+  // A node that lacks a key is not scored, unless the system's default constraints are at work.
+  bool Ignores(Row row) const { return require_all_keys && !HasAllKeys(constraints, row); }
+};
+
+// Where pods of a node are counted. A node without the key counts as one with an empty value: upstream reads a missing
+// label as "" here (scoring.go, v1.36.4).
+uint32_t DomainOf(const LabelColumn& column, uint32_t empty_value, Row row) {
+  const uint32_t value = column[row];
+  return value == LabelColumn::kAbsent ? empty_value : value;
+}
+
+}  // namespace
+
+PreScoreOutcome PodTopologySpread::PreScore(const Cycle& cycle, std::span<const Row> feasible) const {
+  const Pod& pod = cycle.pod();
+  const Snapshot& snapshot = cycle.snapshot();
+  auto constraints = EffectiveConstraints(pod, snapshot, WhenUnsatisfiable::kScheduleAnyway);
+  if (!constraints.ok()) return PreScoreOutcome::Fail("calculating preScoreState: " + constraints.error().text());
+  if (constraints->empty()) return PreScoreOutcome::Skip();
+
+  auto state = std::make_unique<ScoreState>();
+  state->constraints = std::move(constraints).value();
+  state->require_all_keys = !pod.topology_spread.empty() || !system_defaulted_;
+  Resolve(state->constraints, snapshot);
+  const size_t n = state->constraints.size();
+  state->counts.resize(n);
+  state->weights.resize(n);
+
+  std::vector<Row> scored;
+  scored.reserve(feasible.size());
+  for (const Row row : feasible) {
+    if (!state->Ignores(row)) scored.push_back(row);
+  }
+
+  const InclusionPolicies policies(pod, snapshot, state->constraints);
+  for (size_t c = 0; c < n; ++c) {
+    const SpreadConstraint& constraint = state->constraints[c];
+    if (constraint.topology_key == kHostnameLabel) {
+      state->weights[c] = std::log(static_cast<double>(scored.size() + 2));
+      continue;
+    }
+    const LabelColumn& column = *constraint.column;
+    const uint32_t empty_value = column.Find("");
+    std::vector<uint8_t> wanted(column.distinct() + 1, 0);
+    size_t size = 0;
+    for (const Row row : scored) {
+      uint8_t& want = wanted[DomainOf(column, empty_value, row)];
+      size += want == 0;
+      want = 1;
+    }
+    state->weights[c] = std::log(static_cast<double>(size + 2));
+    std::vector<int64_t>& counts = state->counts[c];
+    counts.assign(wanted.size(), 0);
+    if (!constraint.counts_existing()) continue;
+    SelectorMemo memo(constraint.selector);
+    for (Row row = 0; row < snapshot.rows(); ++row) {
+      if (!snapshot.live(row) || state->Ignores(row)) continue;
+      const uint32_t domain = DomainOf(column, empty_value, row);
+      if (wanted[domain] == 0 || !policies.Includes(constraint, row)) continue;
+      counts[domain] += CountPods(snapshot.pods(row), pod.namespace_(), memo);
+    }
+  }
+  return PreScoreOutcome::Ok(std::move(state));
+}
+
+Error PodTopologySpread::Score(const Cycle& cycle, const PluginState* state, const NodeBatch& nodes,
+                               std::span<int64_t> scores) const {
+  const auto& s = static_cast<const ScoreState&>(*state);
+  std::vector<double> sums(nodes.size(), 0);
+  for (size_t c = 0; c < s.constraints.size(); ++c) {
+    const SpreadConstraint& constraint = s.constraints[c];
+    const bool per_node = constraint.topology_key == kHostnameLabel;
+    SelectorMemo memo(constraint.selector);
+    const std::span<const uint32_t> values = nodes.labels(*constraint.column);
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      if (values[i] == LabelColumn::kAbsent || nodes.active()[i] == 0) continue;
+      int64_t count = 0;
+      if (!per_node) {
+        count = s.counts[c][values[i]];
+      } else if (constraint.counts_existing()) {
+        count = CountPods(nodes.pods(i), cycle.pod().namespace_(), memo);
+      }
+      sums[i] += static_cast<double>(count) * s.weights[c] + static_cast<double>(constraint.max_skew - 1);
+    }
+  }
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const bool counts = nodes.active()[i] != 0 && !s.Ignores(nodes.row(i));
+    scores[i] = counts ? static_cast<int64_t>(std::round(sums[i])) : 0;
+  }
+  return Error::Ok();
+}
+
+Error PodTopologySpread::Normalize(const Cycle&, const PluginState* state, std::span<const Row> rows,
+                                   std::span<int64_t> scores) const {
+  const auto& s = static_cast<const ScoreState&>(*state);
+  int64_t min = std::numeric_limits<int64_t>::max();
+  int64_t max = 0;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (s.Ignores(rows[i])) {
+      scores[i] = kIgnored;
+      continue;
+    }
+    min = std::min(min, scores[i]);
+    max = std::max(max, scores[i]);
+  }
+  for (int64_t& score : scores) {
+    if (score == kIgnored) {
+      score = 0;
+    } else {
+      score = max == 0 ? kMaxScore : kMaxScore * (max + min - score) / max;
+    }
+  }
+  return Error::Ok();
+}
+
+}  // namespace berth::plugins

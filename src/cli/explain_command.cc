@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Offline explain: files in, one explanation out.
+#include "cli/explain_command.h"
+
+#include "cli/flags.h"
+#include "cli/inputs.h"
+#include "sim/offline.h"
+#include "util/system_clock.h"
+
+namespace berth::cli {
+namespace {
+
+constexpr char kUsage[] =
+    "usage: berth explain --offline -f FILE... --pod NAMESPACE/NAME [--config FILE] [-o table|json]\n"
+    "\n"
+    "Judges one pod on the cluster that the files describe and says of every node why it fits or not.\n"
+    "FILEs are YAML or JSON with any number of objects, folders of such files, or - for standard input.\n"
+    "\n";
+
+}  // namespace
+
+int ExplainCommand(const std::vector<std::string>& args, const Registry& registry, std::ostream& out,
+                   std::ostream& err) {
+  bool offline = false, help = false;
+  std::vector<std::string> files;
+  std::string pod_name, config, format = "table";
+  Flags flags;
+  flags.Bool("offline", &offline, "judge on files instead of a live cluster");
+  flags.Strings("f,filename", &files, "a file or folder of objects; may repeat");
+  flags.String("pod", &pod_name, "the pod to explain, NAMESPACE/NAME");
+  flags.String("config", &config, "a KubeSchedulerConfiguration; default: kube-scheduler's defaults");
+  flags.Choice("o,output", &format, {"table", "json"}, "table (default) or json");
+  flags.Bool("h,help", &help, "this text");
+  const Result<std::vector<std::string>> rest = flags.Parse(args);
+  auto usage = [&](const std::string& complaint) {
+    err << "berth explain: " << complaint << "\n\n" << kUsage << flags.Help();
+    return kBadInput;
+  };
+  if (!rest.ok()) return usage(rest.error().text());
+  if (help) {
+    out << kUsage << flags.Help();
+    return kDone;
+  }
+  if (!rest->empty()) return usage("unexpected argument \"" + rest->front() + "\"");
+  if (!offline) return usage("only --offline is there yet");
+  if (files.empty()) return usage("no files: -f is required");
+  if (pod_name.empty()) return usage("--pod is required");
+
+  const util::SystemClock clock;
+  const std::unique_ptr<sim::Engine> engine = ReadEngine(config, registry, clock, err);
+  const std::optional<LoadedObjects> objects = ReadObjects(files, err);
+  if (!engine || !objects) return kBadInput;
+  const std::shared_ptr<const Pod> pod = sim::FindPod(*objects, pod_name);
+  if (!pod) {
+    err << "--pod: \"" << pod_name << "\" is not in the files\n";
+    return kBadInput;
+  }
+  const framework::Profile* profile = engine->FindProfile(pod->scheduler_name);
+  if (!profile && !config.empty()) {
+    err << config << ": no profile has the schedulerName \"" << pod->scheduler_name << "\" of pod " << FullName(*pod)
+        << "\n";
+    return kBadInput;
+  }
+  if (!profile) profile = &engine->first_profile();
+  const framework::Explanation explanation = sim::ExplainOffline(*engine, *profile, *objects, *pod);
+  if (format == "json") {
+    out << framework::ToValue(explanation).ToJson(2) << "\n";
+  } else {
+    out << ExplanationText(explanation);
+  }
+  return kDone;
+}
+
+}  // namespace berth::cli

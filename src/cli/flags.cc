@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parsing of command lines.
+#include "cli/flags.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace berth::cli {
+
+void Flags::Add(const std::string& names, bool is_bool, const std::string& help,
+                std::function<Error(const std::string&)> set) {
+  Flag flag;
+  for (size_t from = 0; from <= names.size();) {
+    const size_t comma = std::min(names.find(',', from), names.size());
+    flag.names.push_back(names.substr(from, comma - from));
+    from = comma + 1;
+  }
+  flag.is_bool = is_bool;
+  flag.help = help;
+  flag.set = std::move(set);
+  flags_.push_back(std::move(flag));
+}
+
+void Flags::String(const std::string& names, std::string* out, const std::string& help) {
+  Add(names, false, help, [out](const std::string& value) { return *out = value, Error::Ok(); });
+}
+
+void Flags::Strings(const std::string& names, std::vector<std::string>* out, const std::string& help) {
+  Add(names, false, help, [out](const std::string& value) { return out->push_back(value), Error::Ok(); });
+}
+
+void Flags::Bool(const std::string& names, bool* out, const std::string& help) {
+  Add(names, true, help, [out](const std::string& value) {
+    if (value != "true" && value != "false") return Error("must be true or false, got \"" + value + "\"");
+    return *out = value == "true", Error::Ok();
+  });
+}
+
+void Flags::Int(const std::string& names, int64_t* out, const std::string& help) {
+  Add(names, false, help, [out](const std::string& value) {
+    int64_t number = 0;
+    const char* end = value.data() + value.size();
+    auto [stop, error] = std::from_chars(value.data(), end, number);
+    if (error != std::errc() || stop != end) return Error("must be a whole number, got \"" + value + "\"");
+    return *out = number, Error::Ok();
+  });
+}
+
+void Flags::Choice(const std::string& names, std::string* out, std::vector<std::string> allowed,
+                   const std::string& help) {
+  Add(names, false, help, [out, allowed = std::move(allowed)](const std::string& value) {
+    if (std::find(allowed.begin(), allowed.end(), value) == allowed.end()) {
+      std::string list;
+      for (const std::string& one : allowed) list += (list.empty() ? "" : ", ") + one;
+      return Error("must be one of " + list + ", got \"" + value + "\"");
+    }
+    return *out = value, Error::Ok();
+  });
+}
+
+const Flags::Flag* Flags::Find(const std::string& name) const {
+  for (const Flag& flag : flags_)
+    if (std::find(flag.names.begin(), flag.names.end(), name) != flag.names.end()) return &flag;
+  return nullptr;
+}
+
+Result<std::vector<std::string>> Flags::Parse(const std::vector<std::string>& args) const {
+  std::vector<std::string> rest;
+  for (size_t i = 0; i < args.size(); ++i) {
+    const std::string& arg = args[i];
+    if (arg == "--") {
+      rest.insert(rest.end(), args.begin() + static_cast<ptrdiff_t>(i) + 1, args.end());
+      break;
+    }
+    if (arg.size() < 2 || arg[0] != '-') {
+      rest.push_back(arg);
+      continue;
+    }
+    std::string name = arg.substr(arg[1] == '-' ? 2 : 1);
+    std::string value;
+    const size_t equals = name.find('=');
+    const bool has_value = equals != std::string::npos;
+    if (has_value) {
+      value = name.substr(equals + 1);
+      name.resize(equals);
+    }
+    const Flag* flag = Find(name);
+    if (!flag) return Error("unknown flag: " + arg.substr(0, arg.find('=')));
+    if (!has_value) {
+      if (flag->is_bool) {
+        value = "true";
+      } else if (++i < args.size()) {
+        value = args[i];
+      } else {
+        return Error("flag needs an argument: " + arg);
+      }
+    }
+    if (const Error error = flag->set(value); !error.ok()) return error.Wrap("flag --" + name);
+  }
+  return rest;
+}
+
+std::string Flags::Help() const {
+  std::string text;
+  for (const Flag& flag : flags_) {
+    std::string left = " ";
+    for (const std::string& name : flag.names) left += (name.size() == 1 ? " -" : " --") + name;
+    left.resize(std::max<size_t>(left.size() + 2, 26), ' ');
+    text += left + flag.help + "\n";
+  }
+  return text;
+}
+
+}  // namespace berth::cli

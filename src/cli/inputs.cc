@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading files and configurations for the commands.
+#include "cli/inputs.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <utility>
+
+#include "config/load.h"
+
+namespace berth::cli {
+
+std::optional<LoadedObjects> ReadObjects(const std::vector<std::string>& paths, std::ostream& err) {
+  LoadOptions options;
+  options.unread_kind = [&](const std::string& api_version, const std::string& kind, const std::string& file) {
+    err << "warning: " << file << ": objects of kind " << kind << " (" << api_version << ") are passed over\n";
+  };
+  LoadResult result = LoadObjects(paths, options);
+  for (const LoadError& error : result.errors) err << error.Text() << "\n";
+  if (!result.ok()) return std::nullopt;
+  return std::move(result.objects);
+}
+
+Result<std::string> ReadFile(const std::string& path) {
+  if (path == "-") return std::string(std::istreambuf_iterator<char>(std::cin), {});
+  errno = 0;
+  std::ifstream in(path, std::ios::binary);
+  std::string text;
+  if (in) text.assign(std::istreambuf_iterator<char>(in), {});
+  if (!in.is_open() || in.bad() || errno == EISDIR) return Error(path + ": " + std::strerror(errno ? errno : EIO));
+  return text;
+}
+
+std::unique_ptr<sim::Engine> ReadEngine(const std::string& path, const Registry& registry, const Clock& clock,
+                                        std::ostream& err) {
+  config::SchedulerConfiguration configuration;
+  if (path.empty()) {
+    configuration = config::DefaultConfiguration(registry);
+  } else {
+    const Result<std::string> text = ReadFile(path);
+    if (!text.ok()) {
+      err << text.error().text() << "\n";
+      return nullptr;
+    }
+    config::Loaded loaded = config::LoadConfiguration(*text, registry);
+    for (const FieldError& error : loaded.errors) err << path << ": " << error.ToString() << "\n";
+    if (!loaded.ok()) return nullptr;
+    configuration = std::move(loaded.config);
+  }
+  Result<std::unique_ptr<sim::Engine>> engine = sim::Engine::Make(configuration, registry, clock);
+  if (!engine.ok()) {
+    err << (path.empty() ? "configuration" : path) << ": " << engine.error().text() << "\n";
+    return nullptr;
+  }
+  return std::move(engine).value();
+}
+
+}  // namespace berth::cli

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// berth::Main: picks the command.
+#include "berth/main.h"
+
+#include <exception>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "berth/value.h"
+#include "berth/version.h"
+#include "cli/config_command.h"
+#include "cli/explain_command.h"
+#include "cli/flags.h"
+#include "cli/inputs.h"
+#include "cli/sim_command.h"
+#include "plugins/builtin.h"
+
+namespace berth {
+namespace {
+
+constexpr char kUsage[] =
+    "usage: berth COMMAND [FLAGS]\n"
+    "\n"
+    "  sim       place the pods of a set of files on their nodes, and say why\n"
+    "  explain   why a pod is pending, or why it goes where it goes (--offline, from files)\n"
+    "  config    check a KubeSchedulerConfiguration, or print it with all defaults\n"
+    "  version   what this is\n"
+    "\n"
+    "berth COMMAND --help says more.\n";
+
+int VersionCommand(const std::vector<std::string>& args) {
+  std::string format = "text";
+  cli::Flags flags;
+  flags.Choice("o,output", &format, {"text", "json"}, "text (default) or json");
+  const Result<std::vector<std::string>> rest = flags.Parse(args);
+  if (!rest.ok() || !rest->empty()) {
+    std::cerr << "berth version: " << (rest.ok() ? "unexpected argument" : rest.error().text()) << "\n";
+    return cli::kBadInput;
+  }
+  if (format == "json") {
+    Value out = Value::Object();
+    out.Set("apiVersion", Value::String("berth.dev/v1alpha1"));
+    out.Set("kind", Value::String("Version"));
+    out.Set("version", Value::String(kVersion));
+    out.Set("sdkVersion", Value::Int(kSdkVersion));
+    out.Set("kubeSchedulerVersion", Value::String(kUpstreamVersion));
+    std::cout << out.ToJson(2) << "\n";
+  } else {
+    std::cout << "berth " << kVersion << " (SDK " << kSdkVersion << "), decides like kube-scheduler "
+              << kUpstreamVersion << "\n";
+  }
+  return cli::kDone;
+}
+
+int Run(const std::vector<std::string>& args, const Registry& registry) {
+  if (args.empty() || args[0] == "help" || args[0] == "--help" || args[0] == "-h") {
+    (args.empty() ? std::cerr : std::cout) << kUsage;
+    return args.empty() ? cli::kBadInput : cli::kDone;
+  }
+  const std::vector<std::string> rest(args.begin() + 1, args.end());
+  if (args[0] == "sim") return cli::SimCommand(rest, registry, std::cout, std::cerr);
+  if (args[0] == "explain") return cli::ExplainCommand(rest, registry, std::cout, std::cerr);
+  if (args[0] == "config") return cli::ConfigCommand(rest, registry, std::cout, std::cerr);
+  if (args[0] == "version" || args[0] == "--version") return VersionCommand(rest);
+  std::cerr << "berth: unknown command \"" << args[0] << "\"\n\n" << kUsage;
+  return cli::kBadInput;
+}
+
+}  // namespace
+
+inline namespace v1 {
+
+int Main(int argc, char** argv, RegisterFn register_plugins) {
+  Registry registry;
+  plugins::RegisterBuiltinPlugins(registry);
+  if (register_plugins) register_plugins(registry);
+  // Nothing below throws on purpose; running out of memory on an absurd input ends here with a sentence.
+  try {
+    return Run(std::vector<std::string>(argv + 1, argv + argc), registry);
+  } catch (const std::exception& e) {
+    std::cerr << "berth: " << e.what() << "\n";
+    return cli::kBadInput;
+  }
+}
+
+}  // namespace v1
+}  // namespace berth

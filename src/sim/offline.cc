@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// From loaded files to a cluster state, and one pod's explanation.
+#include "sim/offline.h"
+
+#include "framework/guard.h"
+
+namespace berth::sim {
+namespace {
+
+template <class T>
+void PutAll(cluster::ClusterState& state, const LoadedObjects::List<T>& objects) {
+  for (const auto& object : objects) state.PutObject<T>(object);
+}
+
+bool Gated(const framework::Profile& profile, const Pod& pod) {
+  for (const auto& entry : profile.pre_enqueue)
+    if (!framework::Guard([&] { return entry.plugin->PreEnqueue(pod); }, Verdict::Fail).fits()) return true;
+  return false;
+}
+
+}  // namespace
+
+void Fill(cluster::ClusterState& state, const LoadedObjects& objects, const Engine& engine, const Pod* except) {
+  PutAll(state, objects.namespaces);
+  PutAll(state, objects.services);
+  PutAll(state, objects.replication_controllers);
+  PutAll(state, objects.replica_sets);
+  PutAll(state, objects.stateful_sets);
+  PutAll(state, objects.priority_classes);
+  PutAll(state, objects.pod_disruption_budgets);
+  PutAll(state, objects.persistent_volume_claims);
+  PutAll(state, objects.persistent_volumes);
+  PutAll(state, objects.storage_classes);
+  PutAll(state, objects.csi_nodes);
+  PutAll(state, objects.csi_drivers);
+  PutAll(state, objects.csi_storage_capacities);
+  PutAll(state, objects.volume_attachments);
+  PutAll(state, objects.resource_claims);
+  PutAll(state, objects.resource_slices);
+  PutAll(state, objects.device_classes);
+  for (const auto& node : objects.nodes) state.PutNode(node);
+  for (const auto& pod : objects.pods) {
+    if (pod.get() == except || pod->phase == "Succeeded" || pod->phase == "Failed") continue;
+    if (!pod->node_name.empty()) {
+      // Duplicates were refused when the files were read, so this cannot fail.
+      (void)state.AddPod(pod);
+    } else if (!pod->nominated_node_name.empty()) {
+      const framework::Profile* profile = engine.FindProfile(pod->scheduler_name);
+      if (profile && !Gated(*profile, *pod)) state.Nominate(pod, pod->nominated_node_name);
+    }
+  }
+}
+
+framework::Explanation ExplainOffline(Engine& engine, const framework::Profile& profile, const LoadedObjects& objects,
+                                      const Pod& pod) {
+  cluster::ClusterState state;
+  Fill(state, objects, engine, &pod);
+  Pod asked = pod;
+  asked.node_name.clear();
+  asked.nominated_node_name.clear();
+  framework::JudgeOptions options;
+  options.pre_enqueue = true;
+  options.keep_errors = true;
+  const Snapshot snapshot = state.snapshot();
+  const framework::Judgement judgement = engine.Judge(profile, asked, snapshot, options);
+  return framework::Explain(asked, profile, engine.table(), snapshot, judgement);
+}
+
+std::shared_ptr<const Pod> FindPod(const LoadedObjects& objects, const std::string& name) {
+  const std::string full = name.find('/') == std::string::npos ? "default/" + name : name;
+  for (const auto& pod : objects.pods)
+    if (FullName(*pod) == full) return pod;
+  return nullptr;
+}
+
+}  // namespace berth::sim

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// TestCluster and the questions to one plugin, answered by production code.
+#include "berth/testing.h"
+
+#include "cluster/cluster_state.h"
+#include "framework/host.h"
+#include "framework/judge.h"
+
+namespace berth {
+inline namespace v1 {
+
+struct TestCluster::Impl {
+  cluster::ClusterState state;
+};
+
+TestCluster::TestCluster() : impl_(std::make_unique<Impl>()) {}
+TestCluster::~TestCluster() = default;
+
+TestCluster& TestCluster::Add(Node node) {
+  impl_->state.PutNode(std::make_shared<const Node>(std::move(node)));
+  return *this;
+}
+
+TestCluster& TestCluster::Add(Pod pod) {
+  auto shared = std::make_shared<const Pod>(std::move(pod));
+  if (!shared->node_name.empty()) {
+    (void)impl_->state.AddPod(shared);
+  } else if (!shared->nominated_node_name.empty()) {
+    impl_->state.Nominate(shared, shared->nominated_node_name);
+  }
+  return *this;
+}
+
+template <class T>
+void TestCluster::PutObject(std::shared_ptr<const T> object) {
+  impl_->state.PutObject<T>(std::move(object));
+}
+template void TestCluster::PutObject(std::shared_ptr<const Namespace>);
+template void TestCluster::PutObject(std::shared_ptr<const Service>);
+template void TestCluster::PutObject(std::shared_ptr<const ReplicationController>);
+template void TestCluster::PutObject(std::shared_ptr<const ReplicaSet>);
+template void TestCluster::PutObject(std::shared_ptr<const StatefulSet>);
+template void TestCluster::PutObject(std::shared_ptr<const PriorityClass>);
+template void TestCluster::PutObject(std::shared_ptr<const PodDisruptionBudget>);
+template void TestCluster::PutObject(std::shared_ptr<const PersistentVolumeClaim>);
+template void TestCluster::PutObject(std::shared_ptr<const PersistentVolume>);
+template void TestCluster::PutObject(std::shared_ptr<const StorageClass>);
+template void TestCluster::PutObject(std::shared_ptr<const DeviceClass>);
+template void TestCluster::PutObject(std::shared_ptr<const ResourceClaim>);
+
+Snapshot TestCluster::snapshot() const { return impl_->state.snapshot(); }
+
+namespace {
+
+// A profile of just this plugin, at every point it can serve and the test wants.
+framework::Profile OnlyPlugin(const Plugin& plugin) {
+  framework::Profile profile;
+  profile.scheduler_name = "test";
+  profile.plugins.push_back({"test", nullptr});
+  if (auto* p = dynamic_cast<const PreFilterPlugin*>(&plugin)) profile.pre_filter.push_back({p, 0});
+  if (auto* p = dynamic_cast<const FilterPlugin*>(&plugin)) profile.filter.push_back({p, 0});
+  if (auto* p = dynamic_cast<const PreScorePlugin*>(&plugin)) profile.pre_score.push_back({p, 0});
+  if (auto* p = dynamic_cast<const ScorePlugin*>(&plugin)) profile.score.push_back({p, 0, 1});
+  return profile;
+}
+
+}  // namespace
+
+std::map<std::string, Verdict> FilterAll(const Plugin& plugin, const Pod& pod, const TestCluster& cluster) {
+  framework::Profile profile = OnlyPlugin(plugin);
+  profile.pre_score.clear();
+  profile.score.clear();
+  VerdictTable table;
+  const ManualClock clock;
+  const Snapshot snapshot = cluster.snapshot();
+  framework::JudgeOptions options;
+  options.keep_errors = true;
+  const framework::Judgement found = framework::Judge(profile, table, clock).Run(pod, snapshot, options);
+  std::map<std::string, Verdict> verdicts;
+  for (Row row = 0; row < snapshot.rows(); ++row) {
+    if (!snapshot.live(row)) continue;
+    Verdict verdict = found.absent;
+    if (found.outright) {
+      verdict = found.outright->verdict;
+    } else if (found.verdicts[row] != kNotJudged) {
+      verdict = table.Get(found.verdicts[row]);
+    }
+    verdicts[snapshot.node(row).name()] = verdict;
+  }
+  return verdicts;
+}
+
+Verdict FilterOne(const Plugin& plugin, const Pod& pod, const Node& node) {
+  TestCluster cluster;
+  cluster.Add(node);
+  return FilterAll(plugin, pod, cluster).begin()->second;
+}
+
+ScoreResult ScoreAll(const Plugin& plugin, const Pod& pod, const TestCluster& cluster) {
+  framework::Profile profile = OnlyPlugin(plugin);
+  profile.pre_filter.clear();
+  profile.filter.clear();
+  VerdictTable table;
+  const ManualClock clock;
+  const Snapshot snapshot = cluster.snapshot();
+  const framework::Judgement found = framework::Judge(profile, table, clock).Run(pod, snapshot);
+  ScoreResult result;
+  if (found.kind != framework::Judgement::Kind::kFits) result.error = found.message;
+  for (const framework::PluginScores& scores : found.scores) {
+    for (size_t i = 0; i < found.feasible.size(); ++i) {
+      const std::string& name = snapshot.node(found.feasible[i]).name();
+      result.raw[name] = scores.raw[i];
+      result.normalized[name] = scores.normalized[i];
+    }
+  }
+  return result;
+}
+
+namespace {
+
+class TestHandle final : public Handle {
+ public:
+  explicit TestHandle(std::vector<std::string> ignored)
+      : host_({"test", 1, std::move(ignored)}, clock_, writer_) {}
+  const std::string& profile_name() const override { return host_.profile_name(); }
+  const Clock& clock() const override { return clock_; }
+  uint64_t Random() override { return host_.Random(); }
+  WaitingPods& waiting() override { return host_.waiting(); }
+  Writer& writer() override { return writer_; }
+  const std::vector<std::string>& extender_ignored_resources() const override {
+    return host_.extender_ignored_resources();
+  }
+
+ private:
+  ManualClock clock_;
+  framework::NoWriter writer_;
+  framework::Host host_;
+};
+
+}  // namespace
+
+std::unique_ptr<Handle> MakeTestHandle(std::vector<std::string> extender_ignored_resources) {
+  return std::make_unique<TestHandle>(std::move(extender_ignored_resources));
+}
+
+}  // namespace v1
+}  // namespace berth

@@ -14,8 +14,9 @@
 namespace berth {
 inline namespace v1 {
 
-// A sorted map of strings (labels, annotations, map selectors). Copies share the data, so a template's thousand pods
-// hold one set once ClusterState has deduplicated them; same() then answers equality by address.
+// A sorted map of strings (labels, annotations, map selectors). Equal maps share one copy in the whole process, however
+// they were made, so a template's thousand pods hold one set and equality is a comparison of addresses.
+// Thread safety: immutable; may be made and dropped on any thread.
 class Labels {
  public:
   using Entry = std::pair<std::string, std::string>;
@@ -34,14 +35,13 @@ class Labels {
   const Entry* end() const { return begin() + size(); }
   // A hash of the content.
   uint64_t hash() const { return data_ ? data_->hash : 0; }
-  // True when both share their data: a cheap, sufficient sign of equality.
-  bool same(const Labels& other) const { return data_ == other.data_; }
-  bool operator==(const Labels& other) const;
+  bool operator==(const Labels& other) const { return data_ == other.data_; }
 
  private:
   struct Data {
     std::vector<Entry> entries;
     uint64_t hash = 0;
+    bool operator==(const Data&) const = default;
   };
   std::shared_ptr<const Data> data_;
 };

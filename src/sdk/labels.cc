@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "util/hash.h"
+#include "util/share_pool.h"
 
 namespace berth {
 inline namespace v1 {
@@ -43,20 +44,13 @@ Labels::Labels(std::vector<Entry> entries) {
   entries.resize(kept);
   uint64_t hash = entries.size();
   for (const Entry& entry : entries) hash = Hash64(entry.second, Hash64(entry.first, hash));
-  auto data = std::make_shared<Data>();
-  data->entries = std::move(entries);
-  data->hash = hash;
-  data_ = std::move(data);
+  static auto* pool = new SharePool<Data>();  // never destroyed: labels may outlive every static
+  data_ = pool->Share(Data{std::move(entries), hash}, hash);
 }
 
 const std::string* Labels::Find(std::string_view key) const {
   const auto it = std::lower_bound(begin(), end(), key, [](const Entry& e, std::string_view k) { return e.first < k; });
   return it != end() && it->first == key ? &it->second : nullptr;
-}
-
-bool Labels::operator==(const Labels& other) const {
-  if (same(other)) return true;
-  return hash() == other.hash() && std::equal(begin(), end(), other.begin(), other.end());
 }
 
 std::string_view ToString(SelectorOp op) {

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plugins that judge one node at a time.
+#include "berth/node_plugin.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "berth/registry.h"
+#include "berth/testing.h"
+
+namespace berth {
+namespace {
+
+using ::testing::ElementsAre;
+
+constexpr Reason kTooHot{"node(s) were too hot"};
+
+class Thermal final : public NodePlugin {
+ public:
+  static constexpr std::string_view kName = "Thermal";
+  Verdict FilterNode(const Pod&, NodeView node) const override {
+    const auto celsius = node.IntLabel("celsius");
+    if (!celsius) return Verdict(Code::kSkip, "no sensor");
+    return *celsius > 60 ? kTooHot : kFits;
+  }
+  int64_t ScoreNode(const Pod&, NodeView node) const override { return 100 - node.IntLabel("celsius").value_or(0); }
+};
+
+class OnlyScores final : public NodePlugin {
+ public:
+  static constexpr std::string_view kName = "OnlyScores";
+  int64_t ScoreNode(const Pod&, NodeView) const override { return 1; }
+};
+
+TEST(NodePluginTest, EveryNodeIsAskedByItself) {
+  TestCluster cluster;
+  cluster.Add(MakeNode("cool").Label("celsius", "20")).Add(MakeNode("hot").Label("celsius", "70"));
+  const auto verdicts = FilterAll(Thermal(), MakePod("p"), cluster);
+  EXPECT_TRUE(verdicts.at("cool").fits());
+  EXPECT_EQ(verdicts.at("hot"), Verdict(kTooHot));
+  EXPECT_THAT(ScoreAll(Thermal(), MakePod("p"), cluster).normalized,
+              ElementsAre(std::pair("cool", 80), std::pair("hot", 30)));
+}
+
+TEST(NodePluginTest, AnAnswerThatIsNeitherYesNorNoIsAnError) {
+  TestCluster cluster;
+  cluster.Add(MakeNode("blind"));
+  EXPECT_EQ(FilterAll(Thermal(), MakePod("p"), cluster).at("blind"), Verdict::Fail("no sensor"));
+}
+
+TEST(NodePluginTest, WhatIsNotOverriddenLetsEverythingPass) {
+  TestCluster cluster;
+  cluster.Add(MakeNode("a"));
+  EXPECT_TRUE(FilterAll(OnlyScores(), MakePod("p"), cluster).at("a").fits());
+}
+
+TEST(NodePluginTest, TheRegistrySeesWhichFunctionsAreOverridden) {
+  Registry registry;
+  registry.Add<Thermal>();
+  registry.Add<OnlyScores>();
+  EXPECT_EQ(registry.Find("Thermal")->points, Bit(Point::kFilter) | Bit(Point::kScore));
+  EXPECT_EQ(registry.Find("OnlyScores")->points, Bit(Point::kScore));
+}
+
+TEST(PointTest, ExtensionPointsHaveUpstreamsNames) {
+  EXPECT_EQ(ToString(Point::kPreEnqueue), "PreEnqueue");
+  EXPECT_EQ(ToString(Point::kPreFilter), "PreFilter");
+  EXPECT_EQ(ToString(Point::kPostBind), "PostBind");
+}
+
+}  // namespace
+}  // namespace berth

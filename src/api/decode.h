@@ -24,14 +24,19 @@ enum class DecodeMode {
 // What a pod says that its struct does not keep: input of defaulting and admission.
 struct PodExtras {
   std::optional<int32_t> priority;
-  std::optional<std::string> preemption_policy;
   // spec.resources.limits; no value when spec.resources is absent.
   std::optional<ResourceList> pod_limits;
-  // Of each (anti-)affinity term, in the order pod affinity required, preferred, anti-affinity required, preferred.
+  // matchLabelKeys and mismatchLabelKeys with the selector they belong to, as written.
   struct LabelKeys {
     std::vector<std::string> match, mismatch;
+    std::vector<std::string> map_keys;     // of matchLabels
+    std::vector<Requirement> expressions;  // matchExpressions
+    std::string path;                      // of the term or constraint
   };
+  // Of each (anti-)affinity term, in the order pod affinity required, preferred, anti-affinity required, preferred.
   std::vector<LabelKeys> affinity_keys;
+  // Of each topology spread constraint.
+  std::vector<LabelKeys> spread_keys;
 };
 
 struct DecodedPod {
@@ -45,9 +50,9 @@ using AnyObject =
                  CsiDriver, CsiStorageCapacity, VolumeAttachment, ResourceClaim, ResourceSlice, DeviceClass>;
 
 struct DecodedObject {
-  std::string kind;         // as written, e.g. CSINode
-  std::string api_version;  // as written
-  AnyObject object;         // monostate: a kind that is not read
+  std::string kind;               // as written, e.g. CSINode
+  std::string api_version;        // as written
+  AnyObject object;               // monostate: a kind that is not read
   std::vector<LoadError> errors;  // empty: the object is good
 
   bool known() const { return object.index() != 0; }
@@ -66,8 +71,8 @@ std::vector<DecodedObject> DecodeDocument(std::string_view json, DecodeMode mode
 // One object that is not a list.
 DecodedObject DecodeObject(std::string_view json, DecodeMode mode);
 
-// The two parts of a v1.NodeAffinity object, e.g. of NodeAffinityArgs.addedAffinity. In file mode its validation applies;
-// the errors' paths start at the object.
+// The two parts of a v1.NodeAffinity object, e.g. of NodeAffinityArgs.addedAffinity. In file mode its validation
+// applies; the errors' paths start at the object.
 struct NodeAffinity {
   std::optional<NodeSelector> required;
   std::vector<PreferredSchedulingTerm> preferred;

@@ -7,45 +7,35 @@
 namespace berth {
 namespace {
 
-bool HasKey(const RawSelector& selector, const std::string& key, size_t expressions) {
-  for (const auto& entry : selector.match_labels) {
-    if (entry.first == key) return true;
-  }
-  return std::any_of(selector.expressions.begin(), selector.expressions.begin() + static_cast<std::ptrdiff_t>(expressions),
-                     [&](const RawRequirement& requirement) { return requirement.key == key; });
-}
-
-// The API server merges every key of matchLabelKeys as one In requirement, and rejects keys the selector has besides.
-// An object read back from it has them merged already: one In requirement with one value per key passes here and is not
-// merged again (see MergeLabelKeys).
-void CheckLabelKeys(Context& context, const std::vector<std::string>& match, const std::vector<std::string>& mismatch,
-                    const std::optional<RawSelector>& selector) {
+// The form of the keys. What they do to the selector is checked when the pod's labels are known (CheckMergedKeys).
+void CheckLabelKeys(Context& context, const PodExtras::LabelKeys& keys, bool selector) {
   if (!context.strict()) return;
-  auto check = [&](std::string_view name, const std::vector<std::string>& keys) {
-    if (keys.empty()) return;
+  auto check = [&](std::string_view name, const std::vector<std::string>& list) {
+    if (list.empty()) return;
     At at(context, name);
     if (!selector) return context.Forbidden("must not be specified when labelSelector is not set");
-    for (size_t i = 0; i < keys.size(); ++i) {
+    for (size_t i = 0; i < list.size(); ++i) {
       At index(context, i);
-      CheckForm(context, keys[i], CheckQualifiedName);
+      CheckForm(context, list[i], CheckQualifiedName);
     }
   };
-  check("matchLabelKeys", match);
-  check("mismatchLabelKeys", mismatch);
+  check("matchLabelKeys", keys.match);
+  check("mismatchLabelKeys", keys.mismatch);
   At at(context, "matchLabelKeys");
-  for (size_t i = 0; i < match.size(); ++i) {
+  for (size_t i = 0; i < keys.match.size(); ++i) {
+    if (std::find(keys.mismatch.begin(), keys.mismatch.end(), keys.match[i]) == keys.mismatch.end()) continue;
     At index(context, i);
-    if (std::find(mismatch.begin(), mismatch.end(), match[i]) != mismatch.end()) {
-      context.Invalid(match[i], "exists in both matchLabelKeys and mismatchLabelKeys");
-    }
-    if (!selector) continue;
-    size_t merged = 0, others = HasKey(*selector, match[i], 0) ? 1 : 0;
-    for (const RawRequirement& requirement : selector->expressions) {
-      if (requirement.key != match[i]) continue;
-      ++(requirement.op == "In" && requirement.values.size() == 1 ? merged : others);
-    }
-    if (others > 0 || merged > 1) context.Invalid(match[i], "exists in both matchLabelKeys and labelSelector");
+    context.Invalid(keys.match[i], "exists in both matchLabelKeys and mismatchLabelKeys");
   }
+}
+
+void RememberSelector(Context& context, const RawSelector& selector, PodExtras::LabelKeys& keys) {
+  if (!context.strict() || keys.match.empty()) return;
+  for (const auto& entry : selector.match_labels) keys.map_keys.push_back(entry.first);
+  for (const RawRequirement& raw : selector.expressions) {
+    keys.expressions.push_back({raw.key, raw.op == "In" ? SelectorOp::kIn : SelectorOp::kUnknown, raw.values});
+  }
+  keys.path = context.Path();
 }
 
 PodAffinityTerm DecodePodAffinityTerm(Context& context, JsonValue value, PodExtras& extras) {
@@ -71,7 +61,7 @@ PodAffinityTerm DecodePodAffinityTerm(Context& context, JsonValue value, PodExtr
       Read(context, item, keys.mismatch);
     }
   });
-  CheckLabelKeys(context, keys.match, keys.mismatch, selector);
+  CheckLabelKeys(context, keys, selector.has_value());
   if (context.strict()) {
     At at(context, "topologyKey");
     if (term.topology_key.empty()) {
@@ -80,7 +70,10 @@ PodAffinityTerm DecodePodAffinityTerm(Context& context, JsonValue value, PodExtr
       CheckForm(context, term.topology_key, CheckQualifiedName);
     }
   }
-  if (selector) term.selector = BuildSelector(*selector);
+  if (selector) {
+    term.selector = BuildSelector(*selector);
+    RememberSelector(context, *selector, keys);
+  }
   extras.affinity_keys.push_back(std::move(keys));
   return term;
 }
@@ -141,8 +134,9 @@ NodeInclusionPolicy ReadPolicy(Context& context, JsonValue value) {
   return NodeInclusionPolicy::kIgnore;
 }
 
-TopologySpreadConstraint DecodeConstraint(Context& context, JsonValue value) {
+TopologySpreadConstraint DecodeConstraint(Context& context, JsonValue value, PodExtras& extras) {
   TopologySpreadConstraint constraint;
+  PodExtras::LabelKeys keys;
   std::optional<RawSelector> selector;
   std::string when;
   ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
@@ -166,8 +160,13 @@ TopologySpreadConstraint DecodeConstraint(Context& context, JsonValue value) {
   });
   if (when == "DoNotSchedule") constraint.when_unsatisfiable = WhenUnsatisfiable::kDoNotSchedule;
   if (when == "ScheduleAnyway") constraint.when_unsatisfiable = WhenUnsatisfiable::kScheduleAnyway;
-  if (selector) constraint.selector = BuildSelector(*selector);
-  CheckLabelKeys(context, constraint.match_label_keys, {}, selector);
+  keys.match = constraint.match_label_keys;
+  CheckLabelKeys(context, keys, selector.has_value());
+  if (selector) {
+    constraint.selector = BuildSelector(*selector);
+    RememberSelector(context, *selector, keys);
+  }
+  extras.spread_keys.push_back(std::move(keys));
   if (!context.strict()) return constraint;
   if (constraint.max_skew <= 0) {
     At at(context, "maxSkew");
@@ -247,9 +246,32 @@ Affinity DecodeAffinity(Context& context, JsonValue value, PodExtras& extras) {
   return affinity;
 }
 
-std::vector<TopologySpreadConstraint> DecodeTopologySpread(Context& context, JsonValue value) {
+// The API server adds an In requirement for every key the pod has a label for, and then rejects selectors in which the
+// key comes again. An object that was read back from it has the requirement already: that one passes, and is not merged
+// again (defaults.cc).
+void CheckMergedKeys(Context& context, const Labels& pod_labels, const PodExtras::LabelKeys& keys) {
+  for (size_t i = 0; i < keys.match.size(); ++i) {
+    const std::string& key = keys.match[i];
+    auto occurs = static_cast<size_t>(std::count_if(keys.expressions.begin(), keys.expressions.end(),
+                                                    [&](const Requirement& r) { return r.key == key; }));
+    if (const std::string* value = pod_labels.Find(key)) {
+      const Requirement merged{key, SelectorOp::kIn, {*value}};
+      if (std::find(keys.expressions.begin(), keys.expressions.end(), merged) == keys.expressions.end()) ++occurs;
+    }
+    const bool in_map = std::find(keys.map_keys.begin(), keys.map_keys.end(), key) != keys.map_keys.end();
+    if (occurs + (in_map ? 1 : 0) < 2 || occurs == 0) continue;
+    At at(context, keys.path);
+    At list(context, "matchLabelKeys");
+    At index(context, i);
+    context.Invalid(key, "exists in both matchLabelKeys and labelSelector");
+  }
+}
+
+std::vector<TopologySpreadConstraint> DecodeTopologySpread(Context& context, JsonValue value, PodExtras& extras) {
   std::vector<TopologySpreadConstraint> constraints;
-  ReadList(context, value, constraints, DecodeConstraint);
+  extras.spread_keys.clear();
+  ReadList(context, value, constraints,
+           [&](Context& inner, JsonValue item) { return DecodeConstraint(inner, item, extras); });
   if (!context.strict()) return constraints;
   for (size_t i = 0; i < constraints.size(); ++i) {
     for (size_t k = i + 1; k < constraints.size(); ++k) {

@@ -93,11 +93,36 @@ bool DecodeRestartRules(Context& context, JsonValue value, size_t& count) {
 }
 
 // Every field of a v1.VolumeSource.
-constexpr std::string_view kVolumeSources[] = {
-    "awsElasticBlockStore", "azureDisk", "azureFile", "cephfs", "cinder", "configMap", "csi", "downwardAPI", "emptyDir",
-    "ephemeral", "fc", "flexVolume", "flocker", "gcePersistentDisk", "gitRepo", "glusterfs", "hostPath", "image",
-    "iscsi", "nfs", "persistentVolumeClaim", "photonPersistentDisk", "portworxVolume", "projected", "quobyte", "rbd",
-    "scaleIO", "secret", "storageos", "vsphereVolume"};
+constexpr std::string_view kVolumeSources[] = {"awsElasticBlockStore",
+                                               "azureDisk",
+                                               "azureFile",
+                                               "cephfs",
+                                               "cinder",
+                                               "configMap",
+                                               "csi",
+                                               "downwardAPI",
+                                               "emptyDir",
+                                               "ephemeral",
+                                               "fc",
+                                               "flexVolume",
+                                               "flocker",
+                                               "gcePersistentDisk",
+                                               "gitRepo",
+                                               "glusterfs",
+                                               "hostPath",
+                                               "image",
+                                               "iscsi",
+                                               "nfs",
+                                               "persistentVolumeClaim",
+                                               "photonPersistentDisk",
+                                               "portworxVolume",
+                                               "projected",
+                                               "quobyte",
+                                               "rbd",
+                                               "scaleIO",
+                                               "secret",
+                                               "storageos",
+                                               "vsphereVolume"};
 
 struct VolumeField {
   std::string_view source, member;

@@ -13,20 +13,20 @@
 namespace berth {
 
 // How a kind's name is formed, and whether it lives in a namespace.
+enum class NameForm { kSubdomain, kLabel, kPathSegment };
 struct MetaRules {
   bool namespaced = false;
-  bool label_name = false;   // a DNS label; otherwise a DNS subdomain
-  bool annotations = false;  // keep them
+  NameForm name = NameForm::kSubdomain;
 };
 
 // metadata. Validation that needs the whole object (name missing) is CheckMeta's.
 ObjectMeta DecodeMeta(Context& context, JsonValue value, bool keep_annotations);
 // Runs after all fields were read, in strict mode, at the top of the object. Also gives namespaced objects without
-// namespace the namespace `default`, and takes it from nobody else.
+// namespace the namespace `default` and takes it from cluster-scoped ones, as the API server does.
 void CheckMeta(Context& context, const MetaRules& rules, ObjectMeta& meta);
 
-Labels DecodeLabels(Context& context, JsonValue value);        // validated as labels in strict mode
-Labels DecodeStringMap(Context& context, JsonValue value);     // no validation of keys and values
+Labels DecodeLabels(Context& context, JsonValue value);     // validated as labels in strict mode
+Labels DecodeStringMap(Context& context, JsonValue value);  // no validation of keys and values
 ResourceList DecodeResourceList(Context& context, JsonValue value);
 
 // A label selector as it was written; Build* turn it into the matching form.
@@ -48,7 +48,10 @@ NodeSelectorTerm DecodeNodeSelectorTerm(Context& context, JsonValue value, bool 
 NodeSelector DecodeNodeSelector(Context& context, JsonValue value);
 NodeAffinity DecodeNodeAffinityValue(Context& context, JsonValue value);
 Affinity DecodeAffinity(Context& context, JsonValue value, PodExtras& extras);
-std::vector<TopologySpreadConstraint> DecodeTopologySpread(Context& context, JsonValue value);
+std::vector<TopologySpreadConstraint> DecodeTopologySpread(Context& context, JsonValue value, PodExtras& extras);
+// Keys that a selector has besides matchLabelKeys; in strict mode, at the top of the object, with the pod's labels
+// known.
+void CheckMergedKeys(Context& context, const Labels& pod_labels, const PodExtras::LabelKeys& keys);
 
 // Parts of a pod.
 Container DecodeContainer(Context& context, JsonValue value);

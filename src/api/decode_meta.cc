@@ -113,18 +113,33 @@ void CheckMeta(Context& context, const MetaRules& rules, ObjectMeta& meta) {
     if (meta.name.empty()) {
       context.Required("name or generateName is required");
     } else {
-      CheckForm(context, meta.name, rules.label_name ? CheckDnsLabel : CheckDnsSubdomain);
+      CheckForm(context, meta.name,
+                rules.name == NameForm::kLabel         ? CheckDnsLabel
+                : rules.name == NameForm::kPathSegment ? CheckPathSegment
+                                                       : CheckDnsSubdomain);
     }
   }
   At ns(context, "namespace");
   if (!rules.namespaced) {
-    if (!meta.namespace_.empty()) context.Forbidden("not allowed on this type");
+    meta.namespace_.clear();
   } else if (meta.namespace_.empty()) {
     meta.namespace_ = "default";
   } else {
     CheckForm(context, meta.namespace_, CheckDnsLabel);
   }
 }
+
+namespace {
+
+// The API server stores amounts in thousandths at the finest, rounded away from zero one by one (SetDefaults_ResourceList).
+Quantity AsStored(Quantity quantity) {
+  constexpr Quantity::Int128 kMilli = 1'000'000;
+  const Quantity::Int128 rest = quantity.nano() % kMilli;
+  if (rest == 0) return quantity;
+  return Quantity::FromNano(quantity.nano() - rest + (rest > 0 ? kMilli : -kMilli));
+}
+
+}  // namespace
 
 ResourceList DecodeResourceList(Context& context, JsonValue value) {
   ResourceList list;
@@ -133,6 +148,7 @@ ResourceList DecodeResourceList(Context& context, JsonValue value) {
       [&](std::string_view key, JsonValue item) {
         Quantity quantity;
         if (!Read(context, item, quantity)) return;
+        quantity = AsStored(quantity);
         const ResourceId id = InternResource(key);
         // Of equal names the last one stays.
         auto it = std::lower_bound(list.begin(), list.end(), id,

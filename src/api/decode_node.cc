@@ -37,9 +37,9 @@ Taint DecodeTaint(Context& context, JsonValue value) {
 
 void CheckTaintsUnique(Context& context, const std::vector<Taint>& taints) {
   for (size_t i = 1; i < taints.size(); ++i) {
-    const bool again = std::any_of(taints.begin(), taints.begin() + static_cast<std::ptrdiff_t>(i), [&](const Taint& t) {
-      return t.key == taints[i].key && t.effect == taints[i].effect;
-    });
+    const bool again =
+        std::any_of(taints.begin(), taints.begin() + static_cast<std::ptrdiff_t>(i),
+                    [&](const Taint& t) { return t.key == taints[i].key && t.effect == taints[i].effect; });
     if (!again) continue;
     At at(context, i);
     context.Duplicate(taints[i].key + ":" + std::string(ToString(taints[i].effect)),

@@ -25,8 +25,9 @@ AnyObject Any(Context& context, JsonValue value) {
 
 constexpr MetaRules kCluster{};
 constexpr MetaRules kNamespaced{.namespaced = true};
-constexpr MetaRules kNamespacedLabel{.namespaced = true, .label_name = true};
-constexpr MetaRules kClusterLabel{.label_name = true};
+constexpr MetaRules kNamespacedLabel{.namespaced = true, .name = NameForm::kLabel};
+constexpr MetaRules kNamespacedAny{.namespaced = true, .name = NameForm::kPathSegment};
+constexpr MetaRules kClusterLabel{.name = NameForm::kLabel};
 
 // Every kind that is read, with the versions it is read in.
 const KindEntry kKinds[] = {
@@ -39,7 +40,7 @@ const KindEntry kKinds[] = {
     {"PersistentVolume", "", {"v1"}, kCluster, Any<DecodePersistentVolume>},
     {"ReplicaSet", "apps", {"v1"}, kNamespaced, Any<DecodeReplicaSet>},
     {"StatefulSet", "apps", {"v1"}, kNamespaced, Any<DecodeStatefulSet>},
-    {"PodDisruptionBudget", "policy", {"v1"}, kNamespaced, Any<DecodePodDisruptionBudget>},
+    {"PodDisruptionBudget", "policy", {"v1"}, kNamespacedAny, Any<DecodePodDisruptionBudget>},
     {"PriorityClass", "scheduling.k8s.io", {"v1"}, kCluster, Any<DecodePriorityClass>},
     {"StorageClass", "storage.k8s.io", {"v1"}, kCluster, Any<DecodeStorageClass>},
     {"CSINode", "storage.k8s.io", {"v1"}, kCluster, Any<DecodeCsiNode>},
@@ -98,7 +99,8 @@ class Walker {
     }
     if (!decoded.errors.empty()) return Finish(context, std::move(decoded));
 
-    if (const std::string item_kind = ListOf(decoded); !item_kind.empty()) return List(context, value, decoded, item_kind, depth);
+    if (const std::string item_kind = ListOf(decoded); !item_kind.empty())
+      return List(context, value, decoded, item_kind, depth);
 
     const KindEntry* entry = FindKind(decoded.kind, decoded.api_version);
     if (!entry) return Finish(context, std::move(decoded));  // a kind that is not read
@@ -130,7 +132,7 @@ class Walker {
       Read(context, text, out);
     };
     read("kind", decoded.kind);
-    read("apiVersion", decoded.api_version);
+    if (!context.broken()) read("apiVersion", decoded.api_version);
     if (context.broken()) return false;
     bool empty = false;
     if (auto error = object.reset().get(empty)) return context.Broken(error), false;
@@ -155,10 +157,10 @@ class Walker {
     const bool typed = item_kind != " ";
     bool good = true;
     ForEachMember(context, value, [&](std::string_view key, JsonValue items) {
-      if (key != "items" || !good) return;
+      if (key != "items") return;
       ForEachItem(context, items, [&](JsonValue item) {
-        if (!good) return;
         good = Object(item, typed ? item_kind : std::string(), typed ? decoded.api_version : std::string(), depth + 1);
+        if (!good) context.Stop();
       });
     });
     if (!good) return false;
@@ -260,7 +262,10 @@ std::vector<DecodedObject> DecodeDocument(std::string_view json, DecodeMode mode
     json_type type;
     if (root.type().get(type) == simdjson::SUCCESS && type == json_type::array) {
       Context context(mode, errors);
-      ForEachItem(context, root, [&](JsonValue item) { whole = whole && walker.Object(item, "", "", 0); });
+      ForEachItem(context, root, [&](JsonValue item) {
+        whole = walker.Object(item, "", "", 0);
+        if (!whole) context.Stop();
+      });
     } else {
       whole = walker.Object(root, "", "", 0);
     }

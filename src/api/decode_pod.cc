@@ -101,13 +101,14 @@ void DecodeSpec(Context& context, JsonValue value, DecodedPod& decoded) {
         CheckForm(context, pod.priority_class_name, CheckDnsSubdomain);
       }
     } else if (key == "preemptionPolicy") {
-      if (!Read(context, item, extras.preemption_policy)) return;
-      if (extras.preemption_policy->empty()) {
+      std::string policy;
+      if (!Read(context, item, policy)) return;
+      if (policy.empty()) {
         if (context.strict()) context.Required();
       } else {
-        context.CheckEnum(*extras.preemption_policy, {"PreemptLowerPriority", "Never"});
+        context.CheckEnum(policy, {"PreemptLowerPriority", "Never"});
       }
-      if (*extras.preemption_policy == "Never") pod.preemption_policy = PreemptionPolicy::kNever;
+      if (policy == "Never") pod.preemption_policy = PreemptionPolicy::kNever;
     } else if (key == "nodeSelector") {
       pod.node_selector.reset();
       if (!IsNull(context, item)) pod.node_selector = DecodeLabels(context, item);
@@ -116,7 +117,7 @@ void DecodeSpec(Context& context, JsonValue value, DecodedPod& decoded) {
     } else if (key == "tolerations") {
       ReadList(context, item, pod.tolerations, DecodeToleration);
     } else if (key == "topologySpreadConstraints") {
-      pod.topology_spread = DecodeTopologySpread(context, item);
+      pod.topology_spread = DecodeTopologySpread(context, item, extras);
     } else if (key == "overhead") {
       pod.overhead = DecodeResourceList(context, item);
       CheckOverhead(context, pod.overhead);
@@ -216,6 +217,9 @@ DecodedPod DecodePod(Context& context, JsonValue value) {
 void CheckPod(Context& context, const DecodedPod& decoded) {
   if (!context.strict()) return;
   const Pod& pod = decoded.pod;
+  for (const auto* list : {&decoded.extras.affinity_keys, &decoded.extras.spread_keys}) {
+    for (const PodExtras::LabelKeys& keys : *list) CheckMergedKeys(context, pod.meta.labels, keys);
+  }
   At spec(context, "spec");
   CheckContainers(context, pod);
   CheckEphemeral(context, pod);

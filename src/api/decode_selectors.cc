@@ -80,7 +80,8 @@ std::string RequirementError(const RawRequirement& raw, SelectorOp op, const std
         }
       }
       break;
-    case SelectorOp::kUnknown: break;
+    case SelectorOp::kUnknown:
+      break;
   }
   for (size_t i = 0; i < raw.values.size(); ++i) {
     if (const Complaints complaints = CheckLabelValue(raw.values[i]); !complaints.empty()) {
@@ -246,9 +247,8 @@ NodeSelectorTerm DecodeNodeSelectorTerm(Context& context, JsonValue value, bool 
   for (size_t i = 0; i < expressions.size(); ++i) {
     const SelectorOp op = OpFromText(expressions[i].op);
     const std::string where = indexed("matchExpressions", i);
-    std::string error = op == SelectorOp::kUnknown
-                            ? UnsupportedOperator(where, expressions[i].op, kNodeOperators)
-                            : RequirementError(expressions[i], op, where);
+    std::string error = op == SelectorOp::kUnknown ? UnsupportedOperator(where, expressions[i].op, kNodeOperators)
+                                                   : RequirementError(expressions[i], op, where);
     if (!error.empty()) errors.push_back(std::move(error));
     term.match_expressions.push_back(ToRequirement(expressions[i], op));
   }

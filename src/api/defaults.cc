@@ -99,7 +99,8 @@ void ApplyPriority(const PriorityClasses& classes, DecodedPod& decoded, std::vec
       error.name = FullName(pod.meta);
       error.path = "spec.priorityClassName";
       error.value = pod.priority_class_name;
-      error.message = "Invalid value: " + Quoted(error.value) + ": no PriorityClass with name " + error.value + " was found";
+      error.message =
+          "Invalid value: " + Quoted(error.value) + ": no PriorityClass with name " + error.value + " was found";
       errors.push_back(std::move(error));
       return;
     }
@@ -109,10 +110,8 @@ void ApplyPriority(const PriorityClasses& classes, DecodedPod& decoded, std::vec
   }
   if (!found) return;  // the priority given, or 0; the preemption policy given, or the default
   pod.priority = found->value;
-  if (!decoded.extras.preemption_policy) {
-    pod.preemption_policy =
-        found->preemption_policy == "Never" ? PreemptionPolicy::kNever : PreemptionPolicy::kPreemptLowerPriority;
-  }
+  pod.preemption_policy =
+      found->preemption_policy == "Never" ? PreemptionPolicy::kNever : PreemptionPolicy::kPreemptLowerPriority;
 }
 
 std::shared_ptr<const PriorityClass> SystemClass(const char* name, int32_t value) {

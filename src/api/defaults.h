@@ -42,8 +42,9 @@ class PriorityClasses {
   const PriorityClass* default_ = nullptr;
 };
 
-// Priority and preemption policy from the pod's class (a priority given without a class stands; an unknown class is an
-// error), then matchLabelKeys and mismatchLabelKeys merged into the selectors, unless they are there already.
+// Priority and preemption policy from the pod's class, whatever the pod says itself; without a class, a priority given
+// stands, else the default class counts. An unknown class is an error. Then
+// matchLabelKeys and mismatchLabelKeys merged into the selectors, unless they are there already.
 void ApplyAdmission(const PriorityClasses& classes, DecodedPod& decoded, std::vector<LoadError>& errors);
 
 // uid and creation time of the `index`-th object of a set, where it has none.

@@ -100,8 +100,7 @@ void Context::Required(std::string_view detail) {
 void Context::Forbidden(std::string_view detail) { Record("", "Forbidden: " + std::string(detail)); }
 
 void Context::Duplicate(std::string_view value, std::string_view detail) {
-  Record(std::string(value),
-         "Duplicate value: " + Quoted(value) + (detail.empty() ? "" : ": ") + std::string(detail));
+  Record(std::string(value), "Duplicate value: " + Quoted(value) + (detail.empty() ? "" : ": ") + std::string(detail));
 }
 
 void Context::Unsupported(std::string_view value, std::initializer_list<std::string_view> supported) {
@@ -125,12 +124,23 @@ void Context::WrongType(std::string_view expected, JsonValue value) {
   std::string_view got = "null";
   std::string raw;
   switch (type) {
-    case json_type::array: got = "an array"; break;
-    case json_type::object: got = "an object"; break;
-    case json_type::string: got = "a string"; break;
-    case json_type::number: got = "a number"; break;
-    case json_type::boolean: got = "a boolean"; break;
-    case json_type::null: break;
+    case json_type::array:
+      got = "an array";
+      break;
+    case json_type::object:
+      got = "an object";
+      break;
+    case json_type::string:
+      got = "a string";
+      break;
+    case json_type::number:
+      got = "a number";
+      break;
+    case json_type::boolean:
+      got = "a boolean";
+      break;
+    case json_type::null:
+      break;
   }
   if (type != json_type::array && type != json_type::object) raw = Trim(value.raw_json_token());
   Record(raw, "Invalid value" + (raw.empty() ? "" : ": " + raw) + ": must be " + std::string(expected) + ", not " +

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A thin layer over simdjson's on-demand reader for the decoders: it knows the path it is at, reads typed values, and
-// records what is wrong instead of stopping, so that all errors of an object are listed. Include it in decoder .cc files
-// only: it pulls in simdjson.
+// records what is wrong instead of stopping, so that all errors of an object are listed. Include it in decoder .cc
+// files only: it pulls in simdjson.
 #pragma once
 
 #include <simdjson.h>
@@ -49,6 +49,8 @@ class Context {
   void Invalid(std::string_view value, const Complaints& complaints);
   void WrongType(std::string_view expected, JsonValue value);
   void Broken(simdjson::error_code error);
+  // Somebody else met malformed JSON in the same document and recorded it: read no further.
+  void Stop() { broken_ = true; }
 
   // In file mode, complains about an enum value that is not one of `supported`.
   // An unknown enum never fails a peer's object; it just never matches.

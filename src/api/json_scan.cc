@@ -62,13 +62,20 @@ class Scanner {
   bool Value() {
     if (at_ >= text_.size()) return Wrong("unexpected end of JSON");
     switch (text_[at_]) {
-      case '{': return Open(true);
-      case '[': return Open(false);
-      case '"': return String();
-      case 't': return Literal("true");
-      case 'f': return Literal("false");
-      case 'n': return Literal("null");
-      default: return Number();
+      case '{':
+        return Open(true);
+      case '[':
+        return Open(false);
+      case '"':
+        return String();
+      case 't':
+        return Literal("true");
+      case 'f':
+        return Literal("false");
+      case 'n':
+        return Literal("null");
+      default:
+        return Number();
     }
   }
 

@@ -4,6 +4,7 @@
 
 #include <simdjson.h>
 
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -81,6 +82,7 @@ class Reader {
     simdjson::ondemand::object object;
     if (const auto error = json.get_object().get(object)) return Broken(error, path);
     Value result = Value::Object();
+    std::set<std::string> seen;
     for (auto field : object) {
       std::string_view name;
       simdjson::ondemand::value value;
@@ -90,7 +92,7 @@ class Reader {
       if (const auto error = field.value().get(value)) return Broken(error, key_path);
       Value member = Read<simdjson::ondemand::value&>(value, key_path, depth + 1);
       if (broken_) break;
-      if (result.Find(key) != nullptr) {
+      if (!seen.insert(key).second) {
         errors_.push_back({key_path, "duplicate field " + Value::String(key).ToJson()});
       } else {
         result.Set(std::move(key), std::move(member));

@@ -142,18 +142,15 @@ class Loader {
   void StoreOther(AnyObject& object) {
     LoadedObjects& all = result_.objects;
     Store<Node>(object, all.nodes) || Store<Namespace>(object, all.namespaces) ||
-        Store<Service>(object, all.services) ||
-        Store<ReplicationController>(object, all.replication_controllers) ||
+        Store<Service>(object, all.services) || Store<ReplicationController>(object, all.replication_controllers) ||
         Store<ReplicaSet>(object, all.replica_sets) || Store<StatefulSet>(object, all.stateful_sets) ||
         Store<PodDisruptionBudget>(object, all.pod_disruption_budgets) ||
         Store<PersistentVolumeClaim>(object, all.persistent_volume_claims) ||
-        Store<PersistentVolume>(object, all.persistent_volumes) ||
-        Store<StorageClass>(object, all.storage_classes) || Store<CsiNode>(object, all.csi_nodes) ||
-        Store<CsiDriver>(object, all.csi_drivers) ||
+        Store<PersistentVolume>(object, all.persistent_volumes) || Store<StorageClass>(object, all.storage_classes) ||
+        Store<CsiNode>(object, all.csi_nodes) || Store<CsiDriver>(object, all.csi_drivers) ||
         Store<CsiStorageCapacity>(object, all.csi_storage_capacities) ||
-        Store<VolumeAttachment>(object, all.volume_attachments) ||
-        Store<ResourceClaim>(object, all.resource_claims) || Store<ResourceSlice>(object, all.resource_slices) ||
-        Store<DeviceClass>(object, all.device_classes);
+        Store<VolumeAttachment>(object, all.volume_attachments) || Store<ResourceClaim>(object, all.resource_claims) ||
+        Store<ResourceSlice>(object, all.resource_slices) || Store<DeviceClass>(object, all.device_classes);
   }
 
   const LoadOptions& options_;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/resource_rules.h"
 
-#include "api/decode_internal.h"
-
 #include <algorithm>
+
+#include "api/decode_internal.h"
 
 namespace berth {
 namespace {
@@ -50,10 +50,25 @@ bool Contains(std::initializer_list<std::string_view> words, std::string_view wo
 }
 
 bool IsStandardResource(std::string_view name) {
-  return Contains({"cpu", "memory", "ephemeral-storage", "requests.cpu", "requests.memory",
-                   "requests.ephemeral-storage", "limits.cpu", "limits.memory", "limits.ephemeral-storage", "pods",
-                   "resourcequotas", "services", "replicationcontrollers", "secrets", "configmaps",
-                   "persistentvolumeclaims", "storage", "requests.storage", "services.nodeports",
+  return Contains({"cpu",
+                   "memory",
+                   "ephemeral-storage",
+                   "requests.cpu",
+                   "requests.memory",
+                   "requests.ephemeral-storage",
+                   "limits.cpu",
+                   "limits.memory",
+                   "limits.ephemeral-storage",
+                   "pods",
+                   "resourcequotas",
+                   "services",
+                   "replicationcontrollers",
+                   "secrets",
+                   "configmaps",
+                   "persistentvolumeclaims",
+                   "storage",
+                   "requests.storage",
+                   "services.nodeports",
                    "services.loadbalancers"},
                   name) ||
          IsHugePages(name) || name.substr(0, 19) == "requests.hugepages-";
@@ -87,17 +102,25 @@ void CheckName(Context& context, std::string_view name, ResourceOwner owner) {
   }
 }
 
+// Whole after rounding to thousandths, away from zero: that is how upstream asks.
+bool IsWhole(Quantity quantity) {
+  const Quantity::Int128 nano = quantity.nano();
+  Quantity::Int128 milli = nano / 1'000'000;
+  if (nano % 1'000'000 != 0) milli += nano > 0 ? 1 : -1;
+  return milli % 1000 == 0;
+}
+
 void CheckAmount(Context& context, std::string_view name, Quantity quantity) {
   if (quantity.IsNegative()) context.Invalid(quantity.ToString(), "must be greater than or equal to 0");
-  if (IsIntegerResource(name) && quantity.MilliValue() % 1000 != 0) {
+  if (IsIntegerResource(name) && !IsWhole(quantity)) {
     context.Invalid(quantity.ToString(), "must be an integer");
   }
 }
 
 void CheckHugePages(Context& context, std::string_view name, Quantity quantity) {
   const Result<Quantity> page = Quantity::Parse(name.substr(std::string_view("hugepages-").size()));
-  const bool whole = page.ok() && !page->IsNegative() && !page->IsZero() && page->MilliValue() % 1000 == 0 &&
-                     quantity.Value() % page->Value() == 0;
+  const bool whole =
+      page.ok() && !page->IsNegative() && !page->IsZero() && IsWhole(*page) && quantity.Value() % page->Value() == 0;
   if (!whole) {
     context.Invalid(quantity.ToString(),
                     quantity.ToString() + " is not positive integer multiple of " + std::string(name));

@@ -31,8 +31,7 @@ bool MatchesDnsSubdomain(std::string_view text) {
 // The name part of a label key, and a label value that is not empty.
 bool MatchesLabelPart(std::string_view text) {
   return !text.empty() && IsAlnum(text.front()) && IsAlnum(text.back()) &&
-         std::all_of(text.begin(), text.end(),
-                     [](char c) { return IsAlnum(c) || c == '-' || c == '_' || c == '.'; });
+         std::all_of(text.begin(), text.end(), [](char c) { return IsAlnum(c) || c == '-' || c == '_' || c == '.'; });
 }
 
 std::string TooLong(int limit) { return "must be no more than " + std::to_string(limit) + " bytes"; }
@@ -65,6 +64,15 @@ Complaints CheckDnsSubdomain(std::string_view text) {
         "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must "
         "start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is "
         "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')");
+  }
+  return complaints;
+}
+
+Complaints CheckPathSegment(std::string_view text) {
+  if (text == "." || text == "..") return {"may not be '" + std::string(text) + "'"};
+  Complaints complaints;
+  for (const char c : {'/', '%'}) {
+    if (text.find(c) != std::string_view::npos) complaints.push_back(std::string("may not contain '") + c + "'");
   }
   return complaints;
 }

@@ -13,6 +13,7 @@ using Complaints = std::vector<std::string>;
 
 Complaints CheckDnsLabel(std::string_view text);       // RFC 1123 label, 63 bytes
 Complaints CheckDnsSubdomain(std::string_view text);   // RFC 1123 subdomain, 253 bytes
+Complaints CheckPathSegment(std::string_view text);    // what every name must be: part of a URL
 Complaints CheckQualifiedName(std::string_view text);  // label keys, gates, resource names: [prefix/]name
 Complaints CheckLabelValue(std::string_view text);
 Complaints CheckPortName(std::string_view text);

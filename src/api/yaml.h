@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Documents out of YAML and JSON text. YAML becomes JSON the way kubectl's does (YAML 1.1 scalars, merge keys, aliases),
-// so everything behind this line reads JSON only.
+// Documents out of YAML and JSON text. YAML becomes JSON the way kubectl's does (YAML 1.1 scalars, merge keys,
+// aliases), so everything behind this line reads JSON only.
 #pragma once
 
 #include <cstddef>

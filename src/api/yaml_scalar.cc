@@ -111,8 +111,18 @@ std::string FormatShortest(Float value, int lowest_exponent, int highest_exponen
     if (pad_exponent && magnitude < 10) out += '0';
     return out + std::to_string(magnitude);
   }
-  const auto fixed = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::fixed).ptr;
-  return std::string(buffer, static_cast<size_t>(fixed - buffer));
+  // The same digits without exponent, filled up with zeros (not with the digits a binary fraction would have there).
+  std::string digits, out;
+  for (char c : text.substr(0, e)) {
+    if (IsDigit(c)) digits += c;
+  }
+  if (text[0] == '-') out = "-";
+  if (exponent < 0) return out + "0." + std::string(static_cast<size_t>(-exponent - 1), '0') + digits;
+  const auto whole = static_cast<size_t>(exponent) + 1;
+  if (digits.size() < whole) digits.append(whole - digits.size(), '0');
+  out += digits.substr(0, whole);
+  if (digits.size() > whole) out += "." + digits.substr(whole);
+  return out;
 }
 
 // encoding/json's form of a float64.

@@ -10,6 +10,8 @@
 namespace berth {
 namespace {
 
+// What a merged entry costs of the budget: merging takes time even where the entry is overridden and never written.
+constexpr size_t kMergeCost = 8;
 constexpr std::string_view kTagPrefix = "tag:yaml.org,2002:";
 
 std::optional<std::string> DecodeBase64(std::string_view text) {
@@ -73,7 +75,8 @@ bool YamlTree::empty() const {
 
 Error YamlTree::Handle(const yaml_event_t& event) {
   switch (event.type) {
-    case YAML_SCALAR_EVENT: return AddScalar(event);
+    case YAML_SCALAR_EVENT:
+      return AddScalar(event);
     case YAML_SEQUENCE_START_EVENT:
     case YAML_MAPPING_START_EVENT: {
       const bool mapping = event.type == YAML_MAPPING_START_EVENT;
@@ -97,7 +100,8 @@ Error YamlTree::Handle(const yaml_event_t& event) {
       nodes_[node].first = it->second;
       return Error::Ok();
     }
-    default: return Error::Ok();
+    default:
+      return Error::Ok();
   }
 }
 
@@ -156,7 +160,9 @@ Error YamlTree::At(const Node& node, const std::string& what) const {
 
 Error YamlTree::Spend(size_t amount) {
   spent_ += amount;
-  if (spent_ > budget_) return Error("malformed YAML: document grows beyond " + std::to_string(budget_) + " bytes through aliases");
+  if (spent_ > budget_) {
+    return Error("malformed YAML: document grows beyond " + std::to_string(budget_) + " bytes through aliases");
+  }
   return Error::Ok();
 }
 
@@ -177,7 +183,8 @@ Error YamlTree::Emit(uint32_t index, int depth, std::string& out) {
   if (depth > kMaxJsonDepth) return At(node, "nested too deeply (limit 512 levels)");
   if (out.size() - out_start_ + spent_ > budget_) return Spend(out.size() - out_start_);
   switch (node.type) {
-    case Type::kScalar: return EmitScalar(node, out);
+    case Type::kScalar:
+      return EmitScalar(node, out);
     case Type::kSequence: {
       char before = '[';
       for (uint32_t child = node.first; child != kNone; child = nodes_[child].next) {
@@ -203,17 +210,25 @@ Error YamlTree::Emit(uint32_t index, int depth, std::string& out) {
       out += before == '{' ? "{}" : "}";
       return Error::Ok();
     }
-    case Type::kAlias: break;
+    case Type::kAlias:
+      break;
   }
   return At(node, "alias of an alias");
 }
 
+Error YamlTree::DecodeBinary(const Node& node, std::string& out) const {
+  auto data = DecodeBase64(Text(node));
+  if (!data) return At(node, "!!binary value contains invalid base64 data");
+  if (Error error = CheckUtf8(*data); !error.ok()) return At(node, "!!binary value is not text: " + error.text());
+  out = std::move(*data);
+  return Error::Ok();
+}
+
 Error YamlTree::EmitScalar(const Node& node, std::string& out) const {
   if (node.binary) {
-    const auto data = DecodeBase64(Text(node));
-    if (!data) return At(node, "!!binary value contains invalid base64 data");
-    if (Error error = CheckUtf8(*data); !error.ok()) return At(node, "!!binary value is not text: " + error.text());
-    AppendJsonString(*data, out);
+    std::string data;
+    if (Error error = DecodeBinary(node, data); !error.ok()) return error;
+    AppendJsonString(data, out);
     return Error::Ok();
   }
   if (!node.plain) {
@@ -234,6 +249,7 @@ Error YamlTree::EmitScalar(const Node& node, std::string& out) const {
 Error YamlTree::Key(uint32_t key, std::string& out) const {
   const Node& node = nodes_[Resolve(key)];
   if (node.type != Type::kScalar) return At(nodes_[key], "a map key must be a scalar");
+  if (node.binary) return DecodeBinary(node, out);
   if (!node.plain) {
     out = Text(node);
     return Error::Ok();
@@ -258,7 +274,7 @@ Error YamlTree::Collect(uint32_t mapping, bool merged, int depth, std::vector<En
     if (Error error = Key(child, key); !error.ok()) return error;
     if (!own.emplace(key, true).second) return At(nodes_[child], "key " + Quoted(key) + " already set in map");
     if (merged) {
-      if (Error error = Spend(key.size() + 1); !error.ok()) return error;
+      if (Error error = Spend(key.size() + kMergeCost); !error.ok()) return error;
     }
     const auto [it, added] = index.emplace(key, entries.size());
     if (added) {
@@ -284,7 +300,8 @@ Error YamlTree::Merge(uint32_t value, int depth, std::vector<Entry>& entries,
     // Backwards, so that the first map wins.
     for (size_t i = maps.size(); i-- > 0;) {
       const uint32_t map = Resolve(maps[i]);
-      if (nodes_[map].type != Type::kMapping) return At(node, "map merge requires map or sequence of maps as the value");
+      if (nodes_[map].type != Type::kMapping)
+        return At(node, "map merge requires map or sequence of maps as the value");
       if (Error error = Spend(1); !error.ok()) return error;
       if (Error error = Collect(map, true, depth, entries, index); !error.ok()) return error;
     }

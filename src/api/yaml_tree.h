@@ -37,7 +37,7 @@ class YamlTree {
     bool merge = false;   // scalar: the merge key <<
     bool open = true;     // container that is still being read
     uint32_t line = 0;
-    uint32_t text = 0, text_size = 0;            // scalar
+    uint32_t text = 0, text_size = 0;                    // scalar
     uint32_t first = kNone, last = kNone, next = kNone;  // children; alias: `first` is the target
   };
   // One entry of a mapping after merging: the key's string and the value's node.
@@ -52,6 +52,7 @@ class YamlTree {
   void Anchor(const unsigned char* anchor, uint32_t node);
   std::string_view Text(const Node& node) const { return std::string_view(texts_).substr(node.text, node.text_size); }
   Error At(const Node& node, const std::string& what) const;
+  Error DecodeBinary(const Node& node, std::string& out) const;
   Error Key(uint32_t key, std::string& out) const;
   Error Collect(uint32_t mapping, bool merged, int depth, std::vector<Entry>& entries,
                 std::unordered_map<std::string, size_t>& index);

@@ -2,14 +2,14 @@
 // `berth config check` and `berth config defaults`.
 #include "cli/config_command.h"
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iostream>
-#include <iterator>
+#include <functional>
+#include <memory>
 #include <optional>
-#include <sstream>
+#include <ostream>
+#include <utility>
 
+#include "cli/flags.h"
+#include "cli/inputs.h"
 #include "config/load.h"
 #include "config/yaml_text.h"
 #include "framework/profile.h"
@@ -23,7 +23,8 @@ constexpr char kUsage[] =
     "\n"
     "check prints the plugins of every profile in the order in which they are called, or all errors.\n"
     "defaults prints the configuration with every default filled in.\n"
-    "FILE is a KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1), - for standard input.\n";
+    "FILE is a KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1), - for standard input.\n"
+    "\n";
 
 // Enough of a host to make plugins with; none of them is ever asked anything.
 class CheckHandle final : public Handle, Clock, WaitingPods, Writer {
@@ -54,16 +55,6 @@ class CheckHandle final : public Handle, Clock, WaitingPods, Writer {
   std::string name_;
   std::vector<std::string> ignored_;
 };
-
-Result<std::string> ReadFile(const std::string& name) {
-  if (name == "-") return std::string(std::istreambuf_iterator<char>(std::cin), {});
-  errno = 0;
-  std::ifstream file(name, std::ios::binary);
-  std::string text;
-  if (file) text.assign(std::istreambuf_iterator<char>(file), {});
-  if (!file || file.bad()) return Error(name + ": " + std::strerror(errno != 0 ? errno : EIO));
-  return text;
-}
 
 // The configuration of `file`, or nothing after its errors have been printed.
 std::optional<config::SchedulerConfiguration> Load(const std::string& file, const Registry& registry,
@@ -99,7 +90,7 @@ void Print(const framework::Profile& profile, std::ostream& out) {
 
 int Check(const std::string& file, const Registry& registry, std::ostream& out, std::ostream& err) {
   const std::optional<config::SchedulerConfiguration> config = Load(file, registry, err);
-  if (!config) return 2;
+  if (!config) return kBadInput;
   CheckHandle handle(*config);
   const Result<framework::Profiles> profiles =
       framework::BuildProfiles(*config, registry, [&](const config::Profile& profile) -> Handle& {
@@ -108,62 +99,52 @@ int Check(const std::string& file, const Registry& registry, std::ostream& out, 
       });
   if (!profiles.ok()) {
     err << file << ": " << profiles.error().text() << "\n";
-    return 2;
+    return kBadInput;
   }
   for (const config::Profile& profile : config->profiles) Print(*profiles->at(profile.scheduler_name), out);
-  return 0;
+  return kDone;
 }
 
 int Defaults(const std::string& file, const std::string& format, const Registry& registry, std::ostream& out,
              std::ostream& err) {
   const std::optional<config::SchedulerConfiguration> config =
       file.empty() ? config::DefaultConfiguration(registry) : Load(file, registry, err);
-  if (!config) return 2;
+  if (!config) return kBadInput;
   const Value value = config::ToValue(*config, registry);
   out << (format == "json" ? value.ToJson(2) + "\n" : config::ToYaml(value));
-  return 0;
-}
-
-int Usage(const std::string& why, std::ostream& err) {
-  err << "berth config: " << why << "\n" << kUsage;
-  return 2;
+  return kDone;
 }
 
 }  // namespace
 
 int ConfigCommand(std::vector<std::string> args, const Registry& registry, std::ostream& out, std::ostream& err) {
   std::string format;
-  std::vector<std::string> words;
-  for (size_t i = 0; i < args.size(); ++i) {
-    const std::string& arg = args[i];
-    if (arg == "-h" || arg == "--help") {
-      out << kUsage;
-      return 0;
-    }
-    if (arg == "-o" || arg == "--output") {
-      if (++i == args.size()) return Usage(arg + " needs a value: yaml or json", err);
-      format = args[i];
-    } else if (arg.starts_with("-o=") || arg.starts_with("--output=")) {
-      format = arg.substr(arg.find('=') + 1);
-    } else if (arg.size() > 1 && arg[0] == '-') {
-      return Usage("unknown flag " + arg, err);
-    } else {
-      words.push_back(arg);
-      continue;
-    }
-    if (format != "yaml" && format != "json") return Usage("-o is yaml or json, not \"" + format + "\"", err);
+  bool help = false;
+  Flags flags;
+  flags.Choice("o,output", &format, {"yaml", "json"}, "what defaults prints: yaml (default) or json");
+  flags.Bool("h,help", &help, "this text");
+  const Result<std::vector<std::string>> words = flags.Parse(args);
+  const auto usage = [&](const std::string& complaint) {
+    err << "berth config: " << complaint << "\n\n" << kUsage << flags.Help();
+    return kBadInput;
+  };
+  if (!words.ok()) return usage(words.error().text());
+  if (help) {
+    out << kUsage << flags.Help();
+    return kDone;
   }
-  if (words.empty()) return Usage("check or defaults?", err);
-  if (words[0] == "check") {
-    if (!format.empty()) return Usage("check has no -o", err);
-    if (words.size() != 2) return Usage("check takes one file", err);
-    return Check(words[1], registry, out, err);
+  if (words->empty()) return usage("check or defaults?");
+  const std::string& command = words->front();
+  if (command == "check") {
+    if (!format.empty()) return usage("check has no -o");
+    if (words->size() != 2) return usage("check takes one file");
+    return Check(words->back(), registry, out, err);
   }
-  if (words[0] == "defaults") {
-    if (words.size() > 2) return Usage("defaults takes one file at most", err);
-    return Defaults(words.size() == 2 ? words[1] : "", format, registry, out, err);
+  if (command == "defaults") {
+    if (words->size() > 2) return usage("defaults takes one file at most");
+    return Defaults(words->size() == 2 ? words->back() : "", format, registry, out, err);
   }
-  return Usage("unknown command " + words[0], err);
+  return usage("unknown command \"" + command + "\"");
 }
 
 }  // namespace berth::cli

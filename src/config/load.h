@@ -28,8 +28,8 @@ Loaded LoadConfiguration(std::string_view text, const Registry& registry);
 // What an empty file means.
 SchedulerConfiguration DefaultConfiguration(const Registry& registry);
 
-// The completed configuration in the shape of kubescheduler.config.k8s.io/v1, with the arguments of every enabled plugin
-// that has some. REQUIRES: a configuration that loaded without errors.
+// The completed configuration in the shape of kubescheduler.config.k8s.io/v1, with the arguments of every enabled
+// plugin that has some. REQUIRES: a configuration that loaded without errors.
 Value ToValue(const SchedulerConfiguration& config, const Registry& registry);
 
 }  // namespace berth::config

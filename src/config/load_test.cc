@@ -252,7 +252,8 @@ TEST(LoadTest, ValuesOutOfRangeHaveKubeSchedulersWords) {
        "percentageOfNodesToScore: Invalid value: 101: not in valid range [0-100]\n"
        "podInitialBackoffSeconds: Invalid value: 0: must be greater than 0\n"
        "podMaxBackoffSeconds: Invalid value: -1: must be greater than or equal to PodInitialBackoffSeconds\n"},
-      {"leaderElection: {leaseDuration: 5s, retryPeriod: -1s, resourceLock: endpoints}\nclientConnection: {burst: -1}\n",
+      {"leaderElection: {leaseDuration: 5s, retryPeriod: -1s, resourceLock: endpoints}\n"
+       "clientConnection: {burst: -1}\n",
        "clientConnection.burst: Invalid value: -1: must be non-negative\n"
        "leaderElection.retryPeriod: Invalid value: \"-1s\": must be greater than zero\n"
        "leaderElection.leaseDuration: Invalid value: \"10s\": must be greater than `RenewDeadline`\n"

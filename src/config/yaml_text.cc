@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Value to YAML. A string is written plain only when no YAML reader could take it for anything else; otherwise in double
-// quotes with JSON's escapes, which YAML shares.
+// Value to YAML. A string is written plain only when no YAML reader could take it for anything else; otherwise in
+// double quotes with JSON's escapes, which YAML shares.
 #include "config/yaml_text.h"
 
 #include <algorithm>
@@ -21,7 +21,8 @@ bool IsPlain(std::string_view text) {
   };
   if (!std::all_of(text.begin(), text.end(), harmless)) return false;
   // What YAML 1.1 takes for a boolean or null, in any case.
-  static constexpr std::array<std::string_view, 9> kWords = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"};
+  static constexpr std::array<std::string_view, 9> kWords = {"y",   "n",    "yes",   "no",  "on",
+                                                             "off", "true", "false", "null"};
   std::string lower(text);
   std::transform(lower.begin(), lower.end(), lower.begin(),
                  [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); });

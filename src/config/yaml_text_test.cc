@@ -50,7 +50,8 @@ TEST(YamlTextTest, LooksAsKubectlPrints) {
 TEST(YamlTextTest, StringsThatLookLikeSomethingElseSurvive) {
   for (const char* text : {"", "true", "No", "ON", "y", "null", "~", "1", "0x1f", "1e3", ".inf", "2001-01-01", "1:30",
                            "*", "&a", "- x", "#x", "a #b", "a: b", "x\ny", "\t", "'", "\"", "\\", "10m0s", "<<", "=",
-                           "@x", "`x", "%x", "a\xc2\x85z", "\xc2\x80", "\xc2\xa0", "\xe2\x80\xa8", "\xef\xbb\xbf", "\x7f", "\xc3\xa9", "/x", "-", "a:", "inf", "nan", "NaN"}) {
+                           "@x", "`x", "%x", "a\xc2\x85z", "\xc2\x80", "\xc2\xa0",
+                           "\xe2\x80\xa8", "\xef\xbb\xbf", "\x7f", "\xc3\xa9", "/x", "-", "a:", "inf", "nan", "NaN"}) {
     const Value value = Value::Object({{"k", Value::String(text)}, {"l", Value::Array({Value::String(text)})}});
     EXPECT_EQ(ReadBack(ToYaml(value)), value) << text;
   }

@@ -82,8 +82,12 @@ PreBindPlan BindingStages::PreFlight() {
               [](std::string text) { return berth::PreFlight{Verdict::Fail(std::move(text)), false}; });
     const Code code = flight.verdict.code();
     if (code != Code::kSuccess && code != Code::kSkip) {
-      plan.ruling = {Verdict::Fail("running PreBindPreFlight plugin \"" + profile_.name(entry.index) +
-                                   "\": " + flight.verdict.message()),
+      const std::string& name = profile_.name(entry.index);
+      plan.ruling = {Verdict::Fail(code == Code::kError
+                                       ? "running PreBindPreFlight \"" + name + "\": " + flight.verdict.message()
+                                       : "PreBindPreFlight " + name + " returned \"" + std::string(ToString(code)) +
+                                             "\", which is unsupported. It is supposed to return Success, Skip, or "
+                                             "Error status"),
                      entry.index};
       return plan;
     }

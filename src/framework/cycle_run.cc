@@ -20,6 +20,13 @@ std::string Bracketed(const std::vector<std::string>& names) {
   return text + "]";
 }
 
+// What a Filter plugin wrote, as the cycle takes it: anything that is neither success nor a rejection is a failure.
+VerdictId Admissible(VerdictId id, VerdictTable& table) {
+  const Verdict& verdict = table.Get(id);
+  if (verdict.fits()) return kFitsId;
+  return verdict.rejected() || verdict.code() == Code::kError ? id : table.Intern(Verdict::Fail(verdict.message()));
+}
+
 // A question about one node. States are cloned when the first pod is moved, not before.
 class WhatIfRun final : public WhatIf {
  public:
@@ -135,10 +142,13 @@ void CycleRun::FilterBatch(Row begin, std::span<uint8_t> active, std::span<Verdi
     const Error error =
         GuardError([&] { return entry.plugin->Filter(*this, states_.slots[entry.index].get(), batch, out); });
     if (!error.ok()) std::fill(slots.begin(), slots.end(), table_.Intern(Verdict::Fail(error.text())));
+    VerdictId last = kFitsId, admissible = kFitsId;  // neighbours mostly share a verdict
     for (size_t i = 0; i < slots.size(); ++i) {
       if (slots[i] == kFitsId || !active[i]) continue;
+      if (slots[i] != last) admissible = Admissible(last = slots[i], table_);
+      if (admissible == kFitsId) continue;
       active[i] = 0;
-      verdicts[i] = slots[i];
+      verdicts[i] = admissible;
       plugins[i] = entry.index;
       --left;
     }
@@ -154,6 +164,7 @@ Ruling CycleRun::FilterOverlay(const RowOverlay& overlay, const PluginStates& st
     const Error error =
         GuardError([&] { return entry.plugin->Filter(*this, states.slots[entry.index].get(), batch, out); });
     if (!error.ok()) return {Verdict::Fail(error.text()), entry.index};
+    if (slot != kFitsId) slot = Admissible(slot, table_);
     if (slot != kFitsId) return {table_.Get(slot), entry.index};
   }
   return {};

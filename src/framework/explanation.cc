@@ -56,11 +56,12 @@ Explanation Explain(const Pod& pod, const Profile& profile, const VerdictTable& 
   }
 
   if (judgement.kind == Judgement::Kind::kFits) {
-    int64_t best = INT64_MIN;
-    for (const auto& line : out.nodes)
-      if (line.feasible) best = std::max(best, line.total.value_or(0));
-    for (const auto& line : out.nodes)
-      if (line.feasible && line.total.value_or(0) == best) out.winners.push_back(line.name);
+    // Of the nodes that were scored: with a limit, more may fit.
+    const std::vector<int64_t>& totals = judgement.totals;
+    const int64_t best = totals.empty() ? 0 : *std::max_element(totals.begin(), totals.end());
+    for (size_t i = 0; i < judgement.feasible.size(); ++i)
+      if (totals.empty() || totals[i] == best) out.winners.push_back(snapshot.node(judgement.feasible[i]).name());
+    std::sort(out.winners.begin(), out.winners.end());
   }
 
   if (const auto& plan = judgement.post_filter.plan; plan && !plan->candidates.empty()) {

@@ -69,11 +69,20 @@ Judgement Judge::Run(const Pod& pod, const Snapshot& snapshot, const JudgeOption
   } else {
     FilterAll(run, pre, out);
     if (!options.keep_errors) {
+      VerdictId known = kNotJudged;  // not an error; neighbours mostly share a verdict
       for (Row row = 0; row < out.verdicts.size(); ++row) {
-        if (out.plugins[row] == kNoPlugin) continue;
-        const Verdict& verdict = table_.Get(out.verdicts[row]);
-        if (verdict.code() != Code::kError) continue;
-        out.message = "running \"" + profile_.name(out.plugins[row]) + "\" filter plugin: " + verdict.message();
+        const VerdictId id = out.verdicts[row];
+        if (id == kFitsId || id == kNotJudged || id == known) continue;
+        const Verdict& verdict = table_.Get(id);
+        if (verdict.code() != Code::kError) {
+          known = id;
+          continue;
+        }
+        out.message = verdict.message();
+        // Without a plugin it is a nominated pod that could not be added, and the text says all.
+        if (out.plugins[row] != kNoPlugin)
+          out.message = "running \"" + profile_.name(out.plugins[row]) + "\" filter plugin: " + out.message;
+        out.feasible.clear();
         return out;
       }
     }
@@ -100,6 +109,8 @@ Judgement Judge::Run(const Pod& pod, const Snapshot& snapshot, const JudgeOption
   if (const Error error = ScoreAll(run, out); !error.ok()) {
     out.kind = Judgement::Kind::kFailed;
     out.message = error.text();
+    out.scores.clear();
+    out.totals.clear();
   }
   return out;
 }
@@ -231,8 +242,13 @@ std::string Judge::FitError(const Snapshot& snapshot, const Judgement& judgement
   if (judgement.outright) parts.pre_filter = judgement.outright->verdict.message();
   // Counted by id first, so that a text is touched once per distinct verdict and not once per node.
   std::map<VerdictId, size_t> by_id;
-  for (Row row = 0; row < judgement.verdicts.size(); ++row)
-    if (snapshot.live(row)) ++by_id[judgement.verdicts[row]];
+  size_t* last = nullptr;  // neighbours mostly share a verdict
+  VerdictId last_id = kFitsId;
+  for (Row row = 0; row < judgement.verdicts.size(); ++row) {
+    if (!snapshot.live(row)) continue;
+    if (!last || judgement.verdicts[row] != last_id) last = &by_id[last_id = judgement.verdicts[row]];
+    ++*last;
+  }
   for (const auto& [id, count] : by_id) {
     const Verdict& verdict = id == kNotJudged ? judgement.absent : table_.Get(id);
     for (const std::string& reason : verdict.reasons()) parts.reasons[reason] += count;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Profile: the ordered, weighted, validated plugins of one scheduler name, resolved once from configuration and registry.
+// Profile: the ordered, weighted, validated plugins of one scheduler name, resolved once from configuration and
+// registry.
 #pragma once
 
 #include <cstdint>
@@ -59,8 +60,8 @@ struct Profile {
 };
 
 // Makes the plugins of one profile of a completed, validated configuration. Errors are what kube-scheduler refuses at
-// start: unknown plugin, missing extension point, plugin twice at one point, not exactly one queue sort, no bind plugin,
-// weights that could overflow, a factory that fails. All of them are reported, joined by "; ", not only the first.
+// start: unknown plugin, missing extension point, plugin twice at one point, not exactly one queue sort, no bind
+// plugin, weights that could overflow, a factory that fails. All are reported, joined by "; ", not only the first.
 // `percentage_of_nodes_to_score` is the configuration's, for a profile that does not set its own.
 // REQUIRES: `handle` outlives the profile.
 Result<std::unique_ptr<Profile>> BuildProfile(const config::Profile& config, const Registry& registry, Handle& handle,

@@ -54,7 +54,8 @@ std::string At(const Plugins& custom, Point point) {
 
 const char kFilters[] =
     "NodeUnschedulable NodeName TaintToleration NodeAffinity NodePorts NodeResourcesFit VolumeRestrictions "
-    "NodeVolumeLimits VolumeBinding VolumeZone PodTopologySpread InterPodAffinity DynamicResources NodeDeclaredFeatures";
+    "NodeVolumeLimits VolumeBinding VolumeZone PodTopologySpread InterPodAffinity DynamicResources "
+    "NodeDeclaredFeatures";
 const char kPreFilters[] =
     "NodeAffinity NodePorts NodeResourcesFit VolumeRestrictions NodeVolumeLimits VolumeBinding VolumeZone "
     "PodTopologySpread InterPodAffinity DynamicResources NodeDeclaredFeatures";
@@ -122,7 +123,8 @@ TEST(ProfileTest, WishesAreMergedAsKubeSchedulerMergesThem) {
       {"disabled in multiPoint: post filter", multi({{}, {{"DefaultPreemption"}}}), kPostFilter, "DynamicResources"},
       {"disabled in multiPoint: pre enqueue", multi({{}, {{"DefaultPreemption"}}}), kPreEnqueue,
        "SchedulingGates DynamicResources"},
-      {"disabled and enabled moves to the end", multi({{{"NodeName"}}, {{"NodeName"}}}), kFilter, no_name + " NodeName"},
+      {"disabled and enabled moves to the end", multi({{{"NodeName"}}, {{"NodeName"}}}), kFilter,
+       no_name + " NodeName"},
       {"everything disabled", multi({{}, {{"*"}}}), kFilter,
        "only one queue sort plugin required for profile with scheduler name \"default-scheduler\", but got 0; at least "
        "one bind plugin is needed for profile with scheduler name \"default-scheduler\""},

@@ -21,17 +21,23 @@ CycleTrace MakeTrace(const Pod& pod, const Snapshot& snapshot, const Judgement& 
     uint32_t nodes = 0;
     Row example = kNoRow;
   };
-  std::map<std::pair<VerdictId, uint16_t>, Seen> counts;
+  using Key = std::pair<VerdictId, uint16_t>;
+  std::map<Key, Seen> counts;
+  Key last_key;
+  Seen* last = nullptr;  // neighbours mostly share a verdict
   for (Row row = 0; row < judgement.verdicts.size(); ++row) {
     if (judgement.verdicts[row] == kFitsId || !snapshot.live(row)) continue;
-    Seen& seen = counts[{judgement.verdicts[row], judgement.plugins[row]}];
-    if (seen.nodes++ == 0) seen.example = row;
+    const Key key(judgement.verdicts[row], judgement.plugins[row]);
+    if (!last || key != last_key) last = &counts[last_key = key];
+    if (last->nodes++ == 0) last->example = row;
   }
-  for (const auto& [key, seen] : counts)
+  std::vector<std::pair<Key, Seen>> most(counts.begin(), counts.end());
+  std::stable_sort(most.begin(), most.end(), [](const auto& a, const auto& b) { return a.second.nodes > b.second.nodes; });
+  // Room for what is kept and no more: a ring holds many thousands of these.
+  most.resize(std::min(most.size(), CycleTrace::kMaxReasons));
+  trace.reasons.reserve(most.size());
+  for (const auto& [key, seen] : most)
     trace.reasons.push_back({key.first, key.second, seen.nodes, snapshot.node(seen.example).name()});
-  std::stable_sort(trace.reasons.begin(), trace.reasons.end(),
-                   [](const auto& a, const auto& b) { return a.nodes > b.nodes; });
-  if (trace.reasons.size() > CycleTrace::kMaxReasons) trace.reasons.resize(CycleTrace::kMaxReasons);
 
   if (!judgement.totals.empty()) {
     std::vector<size_t> order(judgement.totals.size());
@@ -43,10 +49,12 @@ CycleTrace MakeTrace(const Pod& pod, const Snapshot& snapshot, const Judgement& 
                       });
     const int64_t best = judgement.totals[order[0]];
     trace.ties = static_cast<uint32_t>(std::count(judgement.totals.begin(), judgement.totals.end(), best));
+    trace.top.reserve(shown);
     for (size_t i = 0; i < shown; ++i) {
       CycleTrace::Candidate candidate{snapshot.node(judgement.feasible[order[i]]).name(), judgement.totals[order[i]], {}};
+      candidate.scores.reserve(judgement.scores.size());
       for (const PluginScores& scores : judgement.scores)
-        candidate.weighted.emplace_back(scores.plugin, scores.normalized[order[i]] * scores.weight);
+        candidate.scores.emplace_back(scores.plugin, static_cast<uint8_t>(scores.normalized[order[i]]));
       trace.top.push_back(std::move(candidate));
     }
   } else if (!judgement.feasible.empty()) {

@@ -23,7 +23,7 @@ struct CycleTrace {
   struct Candidate {
     std::string node;
     int64_t total = 0;
-    std::vector<std::pair<uint16_t, int64_t>> weighted;  // plugin, score times weight
+    std::vector<std::pair<uint16_t, uint8_t>> scores;  // plugin and its score, 0 to 100; the weight is the profile's
   };
 
   std::string pod;

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+// PostFilter, scoring, limits, the winner, and the sentences for pods that do not fit.
+#include "framework/judge.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <stdexcept>
+
+#include "berth/testing.h"
+#include "testing/fake_stages.h"
+
+namespace berth::framework {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+using Kind = Judgement::Kind;
+
+class JudgeTest : public ::testing::Test {
+ protected:
+  Judgement Run(JudgeOptions options = {}) {
+    return Judge(maker_.profile, table_, clock_).Run(pod_, cluster_.snapshot(), options);
+  }
+  void AddNodes(int count) {
+    for (int i = 0; i < count; ++i) cluster_.Add(MakeNode("n" + std::to_string(i)));
+  }
+  // No node fits.
+  void RejectAll(const std::string& reason = "no") {
+    maker_.FilterNodes("reject", [reason](const NodeView&) { return Verdict(Code::kUnschedulable, reason); });
+  }
+  static PostFilterOutcome Says(Verdict verdict, std::optional<std::string> nominated = std::nullopt) {
+    return {std::move(verdict), std::move(nominated), nullptr};
+  }
+  // Scores by node name's number.
+  static std::function<int64_t(const std::string&)> ByNumber(std::vector<int64_t> scores) {
+    return [scores](const std::string& node) { return scores.at(std::stoul(node.substr(1))); };
+  }
+
+  ProfileMaker maker_;
+  TestCluster cluster_;
+  VerdictTable table_;
+  ManualClock clock_;
+  Pod pod_ = MakePod("p");
+};
+
+TEST_F(JudgeTest, WithoutNodesThereIsASentenceAndNoPostFilter) {
+  bool ran = false;
+  maker_.PostFilter("x", [&](const Cycle&, const PluginState*, const FilterReport&) {
+    return ran = true, PostFilterOutcome{};
+  });
+  cluster_.Add(MakePod("ghost").OnNode("gone"));
+  const Judgement judgement = Run();
+  EXPECT_EQ(judgement.kind, Kind::kNoNodes);
+  EXPECT_EQ(judgement.message, "no nodes available to schedule pods");
+  EXPECT_FALSE(ran);
+}
+
+TEST_F(JudgeTest, AGatedPodIsNotTriedAndTheGateIsNamed) {
+  AddNodes(1);
+  maker_.PreEnqueue("open", [](const Pod&) { return Verdict(); });
+  maker_.PreEnqueue("gate", [](const Pod&) { return Verdict(Code::kUnschedulableAndUnresolvable, "waiting for x"); });
+  EXPECT_EQ(Run().kind, Kind::kFits) << "gates are asked on request only";
+  JudgeOptions options;
+  options.pre_enqueue = true;
+  const Judgement judgement = Run(options);
+  EXPECT_EQ(judgement.kind, Kind::kGated);
+  EXPECT_EQ(judgement.message, "waiting for x");
+  ASSERT_TRUE(judgement.outright);
+  EXPECT_EQ(judgement.outright->plugin, 1);
+}
+
+TEST_F(JudgeTest, ARejectionByPreFilterIsTheWholeMessageButPostFilterStillRuns) {
+  AddNodes(3);
+  maker_.PreFilter("a", [] { return PreFilterOutcome::Reject(Verdict(Code::kUnschedulableAndUnresolvable, "bad pod")); });
+  maker_.PostFilter("x", [&](const Cycle& cycle, const PluginState*, const FilterReport& report) {
+    for (Row row = 0; row < cycle.snapshot().rows(); ++row) EXPECT_EQ(report.verdict(row).message(), "bad pod");
+    return Says(Verdict(Code::kUnschedulable, "nothing to do"));
+  });
+  const Judgement judgement = Run();
+  EXPECT_EQ(judgement.kind, Kind::kRejected);
+  EXPECT_EQ(judgement.message, "0/3 nodes are available: bad pod. nothing to do");
+  EXPECT_TRUE(judgement.post_filter_ran);
+}
+
+TEST_F(JudgeTest, ReasonsAreCountedOverNodesAndSortedAsTexts) {
+  AddNodes(13);
+  maker_.FilterNodes("a", [](const NodeView& node) {
+    const int number = std::stoi(node.name().substr(1));
+    if (number == 0) return Verdict(Code::kUnschedulable, std::vector<std::string>{"few cpu", "few memory"});
+    return Verdict(Code::kUnschedulable, number <= 10 ? "zebra" : "few cpu");
+  });
+  EXPECT_EQ(Run().message, "0/13 nodes are available: 1 few memory, 10 zebra, 3 few cpu.");
+}
+
+TEST_F(JudgeTest, PostFilterSeesEachNodesVerdictAndItsPreFilterState) {
+  struct Left : StateOf<Left> {};
+  AddNodes(2);
+  maker_.PreFilter("x", [] { return PreFilterOutcome::Skip(std::make_unique<Left>()); });
+  maker_.FilterNodes("a", [](const NodeView& node) {
+    return Verdict(node.name() == "n0" ? Code::kUnschedulable : Code::kUnschedulableAndUnresolvable, "no");
+  });
+  maker_.PostFilter("x", [&](const Cycle&, const PluginState* state, const FilterReport& report) {
+    EXPECT_NE(state, nullptr);
+    EXPECT_EQ(report.verdict(0).code(), Code::kUnschedulable);
+    EXPECT_EQ(report.verdict(1).code(), Code::kUnschedulableAndUnresolvable);
+    return Says(Verdict(Code::kUnschedulable, "seen"));
+  });
+  EXPECT_EQ(Run().message, "0/2 nodes are available: 2 no. seen");
+}
+
+TEST_F(JudgeTest, ASuccessfulPostFilterEndsItAndLeavesNoText) {
+  AddNodes(1);
+  RejectAll();
+  maker_.PostFilter("x", Says(Verdict(Code::kUnschedulable, "earlier")));
+  maker_.PostFilter("y", Says(Verdict(), "n0"));
+  maker_.PostFilter("z", Says(Verdict(Code::kUnschedulable, "later")));
+  const Judgement judgement = Run();
+  EXPECT_EQ(judgement.kind, Kind::kRejected) << "the pod itself still has to wait";
+  EXPECT_EQ(judgement.message, "0/1 nodes are available: 1 no.");
+  EXPECT_EQ(judgement.post_filter.nominated_node, "n0");
+}
+
+TEST_F(JudgeTest, UnresolvableEndsPostFilterAndDropsWhatWasSaidBefore) {
+  AddNodes(1);
+  RejectAll();
+  maker_.PostFilter("x", Says(Verdict(Code::kUnschedulable, "earlier")));
+  maker_.PostFilter("y", Says(Verdict(Code::kUnschedulableAndUnresolvable, "hopeless")));
+  maker_.PostFilter("z", Says(Verdict(Code::kUnschedulable, "later")));
+  EXPECT_EQ(Run().message, "0/1 nodes are available: 1 no. hopeless");
+}
+
+TEST_F(JudgeTest, AFailingPostFilterEndsItWithItsTextAlone) {
+  AddNodes(1);
+  RejectAll();
+  maker_.PostFilter("x", Says(Verdict(Code::kUnschedulable, "earlier"), ""));
+  maker_.PostFilter("y", [](const Cycle&, const PluginState*, const FilterReport&) -> PostFilterOutcome {
+    throw std::runtime_error("boom");
+  });
+  const Judgement judgement = Run();
+  EXPECT_EQ(judgement.kind, Kind::kRejected);
+  EXPECT_EQ(judgement.message, "0/1 nodes are available: 1 no. plugin threw: boom");
+  EXPECT_EQ(judgement.post_filter.verdict.code(), Code::kError);
+  EXPECT_FALSE(judgement.post_filter.nominated_node);
+}
+
+TEST_F(JudgeTest, UnschedulableAnswersOfPostFilterAreJoined) {
+  AddNodes(1);
+  RejectAll();
+  maker_.PostFilter("x", Says(Verdict(Code::kUnschedulable, "one"), ""));
+  maker_.PostFilter("y", Says(Verdict(Code::kUnschedulable, "two")));
+  const Judgement judgement = Run();
+  EXPECT_EQ(judgement.message, "0/1 nodes are available: 1 no. one, two");
+  EXPECT_EQ(judgement.post_filter.nominated_node, "") << "the last result that says something is kept";
+}
+
+TEST_F(JudgeTest, WithoutPostFilterPluginsTheNominationIsCleared) {
+  AddNodes(1);
+  RejectAll();
+  const Judgement judgement = Run();
+  EXPECT_FALSE(judgement.post_filter_ran);
+  EXPECT_EQ(judgement.post_filter.nominated_node, "");
+  JudgeOptions options;
+  options.post_filter = false;
+  EXPECT_FALSE(Run(options).post_filter.nominated_node);
+}
+
+TEST_F(JudgeTest, ASingleFeasibleNodeIsNotScored) {
+  AddNodes(1);
+  maker_.PreScore("a", [](std::span<const Row>) -> PreScoreOutcome { throw std::logic_error("must not be asked"); });
+  maker_.Score("a", 1, [](const std::string&) -> int64_t { throw std::logic_error("must not be asked"); });
+  const Judgement judgement = Run();
+  EXPECT_EQ(judgement.kind, Kind::kFits);
+  EXPECT_THAT(judgement.totals, IsEmpty());
+  EXPECT_EQ(PickWinner(judgement, cluster_.snapshot()), 0u);
+}
+
+TEST_F(JudgeTest, TotalsAreWeightedSumsOfNormalizedScores) {
+  AddNodes(3);
+  maker_.Score("a", 3, ByNumber({1, 2, 3})).normalize = [](std::span<int64_t> scores) {
+    for (int64_t& score : scores) score *= 10;
+    return Error::Ok();
+  };
+  maker_.Score("b", 2, ByNumber({100, 0, 50}));
+  const Judgement judgement = Run();
+  EXPECT_THAT(judgement.totals, ElementsAre(30 + 200, 60, 90 + 100));
+  ASSERT_EQ(judgement.scores.size(), 2u);
+  EXPECT_THAT(judgement.scores[0].raw, ElementsAre(1, 2, 3));
+  EXPECT_THAT(judgement.scores[0].normalized, ElementsAre(10, 20, 30));
+  EXPECT_EQ(judgement.scores[0].weight, 3);
+}
+
+TEST_F(JudgeTest, TheLargestWeightsAProfileMayHaveDoNotOverflow) {
+  AddNodes(2);
+  constexpr int64_t kWeight = std::numeric_limits<int64_t>::max() / 200;
+  for (const char* name : {"a", "b"}) maker_.Score(name, kWeight, ByNumber({100, 0}));
+  EXPECT_THAT(Run().totals, ElementsAre(kWeight * 200, 0));
+}
+
+TEST_F(JudgeTest, PreScoreThatSkipsLeavesThePluginOutOfScoring) {
+  AddNodes(2);
+  maker_.PreScore("a", [](std::span<const Row>) { return PreScoreOutcome::Skip(); });
+  maker_.Score("a", 1, [](const std::string&) -> int64_t { throw std::logic_error("must not be asked"); });
+  maker_.Score("b", 1, ByNumber({4, 5}));
+  const Judgement judgement = Run();
+  EXPECT_THAT(judgement.totals, ElementsAre(4, 5));
+  EXPECT_EQ(judgement.scores.size(), 1u);
+}
+
+TEST_F(JudgeTest, PreScoreSeesTheFeasibleRowsOnly) {
+  AddNodes(4);
+  maker_.FilterNodes("f", [](const NodeView& node) {
+    return node.name() == "n2" ? Verdict(Code::kUnschedulable, "no") : Verdict();
+  });
+  std::vector<Row> seen;
+  maker_.PreScore("a", [&](std::span<const Row> rows) {
+    seen.assign(rows.begin(), rows.end());
+    return PreScoreOutcome::Ok();
+  });
+  Run();
+  EXPECT_THAT(seen, ElementsAre(0, 1, 3));
+}
+
+TEST_F(JudgeTest, WithoutScorePluginsEveryNodeGetsOne) {
+  AddNodes(2);
+  EXPECT_THAT(Run().totals, ElementsAre(1, 1));
+}
+
+TEST_F(JudgeTest, FailuresOfScoringNameThePluginAndLeaveNoHalfScores) {
+  AddNodes(2);
+  auto message = [&](ProfileMaker& maker) {
+    const Judgement judgement = Judge(maker.profile, table_, clock_).Run(pod_, cluster_.snapshot());
+    EXPECT_EQ(judgement.kind, Kind::kFailed);
+    EXPECT_THAT(judgement.totals, IsEmpty());
+    EXPECT_THAT(judgement.scores, IsEmpty());
+    return judgement.message;
+  };
+  ProfileMaker pre_score, score, normalize, range, thrown;
+  pre_score.PreScore("x", [](std::span<const Row>) { return PreScoreOutcome::Fail("no list"); });
+  EXPECT_EQ(message(pre_score), "running PreScore plugin \"x\": no list");
+  score.Score("fine", 1, ByNumber({1, 2}));
+  score.Score("x", 1, ByNumber({1, 2})).before = [] { return Error("no node"); };
+  EXPECT_EQ(message(score), "running Score plugins: plugin \"x\" failed with: no node");
+  normalize.Score("x", 1, ByNumber({1, 2})).normalize = [](std::span<int64_t>) { return Error("no max"); };
+  EXPECT_EQ(message(normalize), "running Normalize on Score plugins: plugin \"x\" failed with: no max");
+  range.Score("x", 1, ByNumber({1, 101}));
+  EXPECT_EQ(message(range),
+            "applying score defaultWeights on Score plugins: plugin \"x\" returns an invalid score 101, it should in the "
+            "range of [0, 100] after normalizing");
+  thrown.Score("x", 1, [](const std::string&) -> int64_t { throw std::runtime_error("boom"); });
+  EXPECT_EQ(message(thrown), "running Score plugins: plugin \"x\" failed with: plugin threw: boom");
+}
+
+TEST_F(JudgeTest, ThrowingInPreScoreNormalizeOrAGateCostsOnlyThePod) {
+  AddNodes(2);
+  ProfileMaker pre_score, normalize, gate;
+  pre_score.PreScore("x", [](std::span<const Row>) -> PreScoreOutcome { throw 1; });
+  normalize.Score("x", 1, ByNumber({1, 2})).normalize = [](std::span<int64_t>) -> Error { throw 1; };
+  gate.PreEnqueue("x", [](const Pod&) -> Verdict { throw 1; });
+  JudgeOptions options;
+  options.pre_enqueue = true;
+  for (ProfileMaker* maker : {&pre_score, &normalize})
+    EXPECT_EQ(Judge(maker->profile, table_, clock_).Run(pod_, cluster_.snapshot(), options).kind, Kind::kFailed);
+  EXPECT_EQ(Judge(gate.profile, table_, clock_).Run(pod_, cluster_.snapshot(), options).kind, Kind::kGated);
+}
+
+TEST_F(JudgeTest, ALimitScoresTheFirstFeasibleNodesInNodeOrderFromTheStart) {
+  for (const char* name : {"n0", "n1", "n2"}) cluster_.Add(MakeNode(name).Label("topology.kubernetes.io/zone", "a"));
+  for (const char* name : {"n3", "n4", "n5"}) cluster_.Add(MakeNode(name).Label("topology.kubernetes.io/zone", "b"));
+  // Node order: n0 n3 n1 n4 n2 n5; n4 does not fit.
+  maker_.FilterNodes("f", [](const NodeView& node) {
+    return node.name() == "n4" ? Verdict(Code::kUnschedulable, "no") : Verdict();
+  });
+  maker_.Score("a", 1, ByNumber({1, 1, 1, 1, 1, 1}));
+  JudgeOptions options;
+  options.limit = 2;
+  EXPECT_THAT(Run(options).feasible, ElementsAre(0, 3));
+  options.start = 2;
+  EXPECT_THAT(Run(options).feasible, ElementsAre(1, 2));
+  options.start = 5;
+  EXPECT_THAT(Run(options).feasible, ElementsAre(0, 5));
+  options.limit = 100;
+  EXPECT_EQ(Run(options).feasible.size(), 5u);
+}
+
+TEST_F(JudgeTest, ExplicitPercentagesFindAsManyNodesAsUpstream) {
+  struct Case {
+    int32_t percent;
+    size_t nodes, want;
+  };
+  for (const Case& c : std::vector<Case>{{0, 5000, 5000}, {100, 5000, 5000}, {50, 99, 99}, {50, 100, 100}, {50, 150, 100},
+                                         {50, 1000, 500}, {1, 5000, 100}, {30, 5000, 1500}, {33, 1001, 330}, {99, 0, 0}})
+    EXPECT_EQ(FeasibleNodesToFind(c.percent, c.nodes), c.want) << c.percent << "% of " << c.nodes;
+}
+
+TEST_F(JudgeTest, AmongEqualsTheWinnerIsWhatUpstreamsHeapLeavesOnTop) {
+  AddNodes(5);
+  auto winner = [&](std::vector<int64_t> scores, size_t start = 0) {
+    maker_.profile.score.clear();
+    maker_.Score("a", 1, ByNumber(std::move(scores)));
+    return PickWinner(Run(), cluster_.snapshot(), start);
+  };
+  EXPECT_EQ(winner({1, 1, 5, 5, 5}), 3u);
+  EXPECT_EQ(winner({5, 5, 5, 5, 5}), 0u);
+  EXPECT_EQ(winner({1, 5, 2, 5, 5}), 1u);
+  EXPECT_EQ(winner({1, 2, 3, 4, 9}), 4u);
+  EXPECT_EQ(winner({5, 5, 5, 5, 5}, 2), 2u) << "the search begins at the start";
+  EXPECT_EQ(winner({5, 5, 1, 1, 5}, 2), 0u) << "in order 1 1 5 5 5 as above";
+}
+
+TEST_F(JudgeTest, FreeAndGhostRowsAreNeverJudged) {
+  cluster_.Add(MakePod("ghost").OnNode("gone"));  // row 0
+  AddNodes(2);
+  int asked = 0;
+  maker_.FilterNodes("f", [&](const NodeView& node) {
+    ++asked;
+    return node.name() == "n0" ? Verdict(Code::kUnschedulable, "no") : Verdict();
+  });
+  const Judgement judgement = Run();
+  EXPECT_THAT(judgement.feasible, ElementsAre(2));
+  EXPECT_EQ(asked, 2);
+  EXPECT_EQ(judgement.evaluated, 2u);
+}
+
+}  // namespace
+}  // namespace berth::framework

@@ -2,10 +2,11 @@
 // DefaultPreemption looks for a node where evicting pods of lower priority makes room for a pod that fits nowhere, and
 // for the cheapest set of victims. It only plans: evicting is the cycle's business.
 //
-// | argument                    | default | meaning                                                                   |
-// |-----------------------------|---------|---------------------------------------------------------------------------|
-// | minCandidateNodesPercentage | 10      | 0 to 100: of the nodes where eviction may help, how many to find victims on |
-// | minCandidateNodesAbsolute   | 100     | at least this many; not both may be 0                                     |
+// | argument                    | default | meaning                                                              |
+// |-----------------------------|---------|----------------------------------------------------------------------|
+// | minCandidateNodesPercentage | 10      | 0 to 100: on how many of the nodes where eviction may help to look   |
+// |                             |         | for victims                                                          |
+// | minCandidateNodesAbsolute   | 100     | on at least this many; not both may be 0                             |
 #pragma once
 
 #include <optional>
@@ -32,7 +33,8 @@ class DefaultPreemption final : public PostFilterPlugin, public PreEnqueuePlugin
   DefaultPreemption(const Args& args, Handle& handle) : args_(args), handle_(handle) {}
 
   PostFilterOutcome PostFilter(const Cycle& cycle, const PluginState* state, const FilterReport& report) const override;
-  // Gates a pod while its victims are being evicted. Eviction is over before the pod is queued again, so nobody waits.
+  // kube-scheduler gates a pod here while its victims are evicted in the background. Nothing is evicted in the
+  // background here, so every pod passes.
   Verdict PreEnqueue(const Pod&) const override { return {}; }
 
   // What a pod fits depends on every pod, clock and random number: never remembered.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DefaultPreemption: eligibility, victims, budgets, tie-breaks and messages, over NodeResourcesFit and the real framework.
+// DefaultPreemption: eligibility, victims, budgets, tie-breaks and messages, over other plugins and the real framework.
 #include "plugins/default_preemption.h"
 
 #include <gmock/gmock.h>

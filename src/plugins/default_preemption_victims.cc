@@ -81,8 +81,10 @@ Budgets::Split Budgets::SplitPods(const std::vector<const PodRecord*>& pods) con
     const Pod& pod = *record->pod;
     bool violates = false;
     // A pod without labels matches no budget, whatever the selector says.
-    auto it = pod.meta.labels.empty() ? budgets_.end()
-                                      : std::lower_bound(budgets_.begin(), budgets_.end(), pod.namespace_(), NamespaceBefore);
+    auto it = budgets_.end();
+    if (!pod.meta.labels.empty()) {
+      it = std::lower_bound(budgets_.begin(), budgets_.end(), pod.namespace_(), NamespaceBefore);
+    }
     for (; it != budgets_.end() && (*it)->meta.namespace_ == pod.namespace_(); ++it) {
       const PodDisruptionBudget& budget = **it;
       if (!budget.selector->Matches(pod.meta.labels)) continue;

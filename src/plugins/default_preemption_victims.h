@@ -11,7 +11,8 @@
 namespace berth::plugins {
 
 // True when `a` is to be spared before `b`: higher priority, then earlier start. A pod that has not started counts as
-// starting now; upstream reads the clock once per pod, so of two such pods of equal priority *each* is before the other.
+// starting now; upstream reads the clock once per pod, so of two such pods of equal priority *each* is before the
+// other.
 bool MoreImportant(const Pod& a, const Pod& b, Time now);
 
 // Most important first. Up to twelve pods are sorted exactly as Go's sort.Slice does it, insertion by insertion, which

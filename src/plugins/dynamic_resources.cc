@@ -22,7 +22,9 @@ struct State : StateOf<State> {
 
 void DynamicResources::Args::Read(ArgsReader& in) {
   in.Time("filterTimeout", filter_timeout);
-  if (filter_timeout.ns < 0) in.Invalid("filterTimeout", Quote(FormatDuration(filter_timeout)), "must be zero or positive");
+  if (filter_timeout.ns < 0) {
+    in.Invalid("filterTimeout", Quote(FormatDuration(filter_timeout)), "must be zero or positive");
+  }
   in.Time("bindingTimeout", binding_timeout);
   if (binding_timeout < Duration::Seconds(1)) {
     in.Invalid("bindingTimeout", Quote(FormatDuration(binding_timeout)), "must be at least 1 second");

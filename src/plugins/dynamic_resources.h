@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// DynamicResources: devices that pods claim. Pods without claims pass, with the part that upstream's plugin has in their
-// messages and scores; pods with claims are rejected saying that they are not supported yet, and so are nodes that could
-// serve an extended resource only by devices.
+// DynamicResources: devices that pods claim. Pods without claims pass, with the part that upstream's plugin has in
+// their messages and scores; pods with claims are rejected saying that they are not supported yet, and so are nodes
+// that could serve an extended resource only by devices.
 //
 // Arguments (DynamicResourcesArgs):
 //   filterTimeout    how long to look for devices for one node, default 10s; 0: no limit

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ImageLocality: prefers nodes that hold the pod's images already, the more so the larger and the wider spread they are.
+// ImageLocality: prefers nodes that hold the pod's images already, the more so the larger and the wider spread they
+// are.
 #pragma once
 
 #include <string>

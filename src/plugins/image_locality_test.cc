@@ -28,8 +28,10 @@ TEST(ImageLocalityTest, NamesWithoutATagMeanLatest) {
 }
 
 TEST(ImageLocalityTest, LargeAndSpreadImagesCountMore) {
-  const Node with_40_140_2000 =
-      MakeNode("a").Image("gcr.io/40:latest", 40 * kMiB).Image("gcr.io/300:latest", 300 * kMiB).Image("gcr.io/2000:latest", 2000 * kMiB);
+  const Node with_40_300_2000 = MakeNode("a")
+                                    .Image("gcr.io/40:latest", 40 * kMiB)
+                                    .Image("gcr.io/300:latest", 300 * kMiB)
+                                    .Image("gcr.io/2000:latest", 2000 * kMiB);
   const Node with_250_10 = MakeNode("b").Image("gcr.io/250:latest", 250 * kMiB).Image("gcr.io/10:latest", 10 * kMiB);
   const struct {
     const char* name;
@@ -47,7 +49,8 @@ TEST(ImageLocalityTest, LargeAndSpreadImagesCountMore) {
       {"repeats", MakePod().Image("gcr.io/300").Container({}, "gcr.io/300"), {{"a", 14}, {"b", 0}}},
       {"unknown image", MakePod().Image("gcr.io/other"), {{"a", 0}, {"b", 0}}},
       {"another tag", MakePod().Image("gcr.io/300:v2"), {{"a", 0}, {"b", 0}}},
-      // An image volume adds 1000 to the sum, not to the number of containers: (150 + 1000 -> 1000 - 23) of (1000 - 23).
+      // An image volume adds 1000 to the sum, not to the number of containers: (150 + 1000 -> 1000 - 23) of (1000 -
+      // 23).
       {"image volume", MakePod().Image("gcr.io/300").With([](Pod& p) {
          p.volumes.push_back({.name = "v", .kind = VolumeKind::kImage, .source = "gcr.io/2000"});
        }), {{"a", 100}, {"b", 0}}},
@@ -55,7 +58,7 @@ TEST(ImageLocalityTest, LargeAndSpreadImagesCountMore) {
   const ImageLocality plugin;
   for (const auto& c : cases) {
     TestCluster cluster;
-    cluster.Add(with_40_140_2000).Add(with_250_10);
+    cluster.Add(with_40_300_2000).Add(with_250_10);
     const ScoreResult got = ScoreAll(plugin, c.pod, cluster);
     EXPECT_EQ(got.normalized, c.want) << c.name;
     EXPECT_EQ(got.raw, c.want) << c.name;

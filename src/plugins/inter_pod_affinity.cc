@@ -42,7 +42,8 @@ QueueingHint HintPod(const Pod& rejected, const EventObjects& objects) {
   const Pod* before = objects.pod_before;
   const Pod* after = objects.pod_after;
   if (before != nullptr && after != nullptr && after->uid() == rejected.uid()) return QueueingHint::kQueue;
-  if ((before != nullptr && !HoldsNode(*before)) || (after != nullptr && !HoldsNode(*after))) return QueueingHint::kSkip;
+  if (before != nullptr && !HoldsNode(*before)) return QueueingHint::kSkip;
+  if (after != nullptr && !HoldsNode(*after)) return QueueingHint::kSkip;
   if (!RequiredValid(rejected.affinity.pod_affinity) || !RequiredValid(rejected.affinity.pod_anti_affinity)) {
     return QueueingHint::kQueue;
   }

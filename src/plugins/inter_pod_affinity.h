@@ -4,7 +4,7 @@
 //
 // | argument                           | default | meaning                                                            |
 // |------------------------------------|---------|--------------------------------------------------------------------|
-// | hardPodAffinityWeight              | 1       | 0 to 100: what a required affinity term of an existing pod that     |
+// | hardPodAffinityWeight              | 1       | 0 to 100: what a required affinity term of an existing pod that    |
 // |                                    |         | matches the new pod adds to the score                              |
 // | ignorePreferredTermsOfExistingPods | false   | do not score pods without preferred terms of their own             |
 #pragma once

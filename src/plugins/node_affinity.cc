@@ -231,7 +231,8 @@ QueueingHint NodeAffinity::AfterNodeChange(const Pod& rejected, const EventObjec
     return QueueingHint::kSkip;
   }
   if (!MatchesRequired(rejected, *after)) return QueueingHint::kSkip;
-  // Only the pod's own terms are asked about the old node, so a change that merely satisfies addedAffinity is passed over.
+  // Only the pod's own terms are asked about the old node, so a change that merely satisfies addedAffinity is passed
+  // over.
   const bool matched_before = objects.node_before != nullptr && MatchesRequired(rejected, *objects.node_before);
   return matched_before ? QueueingHint::kSkip : QueueingHint::kQueue;
 }

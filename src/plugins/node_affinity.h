@@ -2,7 +2,7 @@
 // NodeAffinity: a pod's nodeSelector and node affinity, and affinity that the configuration adds to every pod.
 //
 // Arguments (NodeAffinityArgs):
-//   addedAffinity   a NodeAffinity object; its required terms hold besides the pod's own, its preferred terms add scores
+//   addedAffinity   a NodeAffinity object; its required terms hold besides the pod's own, its preferred ones add scores
 #pragma once
 
 #include <optional>

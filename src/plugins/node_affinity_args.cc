@@ -24,11 +24,10 @@ bool IsInteger(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-std::string ShowList(const std::vector<std::string>& values) {
-  if (values.empty()) return "null";
-  std::string text = "[";
-  for (size_t i = 0; i < values.size(); ++i) text += (i > 0 ? "," : "") + Quote(values[i]);
-  return text + "]";
+// `values` as given; a missing list is shown as null.
+std::string ShowValues(ArgsReader& in) {
+  const Value* values = in.Raw("values");
+  return values != nullptr ? values->ToJson() : "null";
 }
 
 void CheckExpression(ArgsReader& in, const Requirement& r) {
@@ -39,14 +38,14 @@ void CheckExpression(ArgsReader& in, const Requirement& r) {
   switch (r.op) {
     case SelectorOp::kIn:
     case SelectorOp::kNotIn:
-      if (n == 0) in.Invalid("values", ShowList(r.values), "for 'in', 'notin' operators, values set can't be empty");
+      if (n == 0) in.Invalid("values", ShowValues(in), "for 'in', 'notin' operators, values set can't be empty");
       break;
     case SelectorOp::kExists:
     case SelectorOp::kDoesNotExist:
-      if (n != 0) in.Invalid("values", ShowList(r.values), "values set must be empty for exists and does not exist");
+      if (n != 0) in.Invalid("values", ShowValues(in), "values set must be empty for exists and does not exist");
       break;
     default:
-      if (n != 1) in.Invalid("values", ShowList(r.values), "for 'Gt', 'Lt' operators, exactly one value is required");
+      if (n != 1) in.Invalid("values", ShowValues(in), "for 'Gt', 'Lt' operators, exactly one value is required");
       for (size_t i = 0; i < n; ++i) {
         if (IsInteger(r.values[i])) continue;
         in.Invalid("values[" + std::to_string(i) + "]", Quote(r.values[i]),
@@ -71,7 +70,7 @@ Requirement ReadRequirement(ArgsReader& in, bool field) {
     if (r.op != SelectorOp::kIn && r.op != SelectorOp::kNotIn) {
       in.Complain("operator", "Unsupported value: " + Quote(op) + R"(: supported values: "In", "NotIn")");
     } else if (r.values.size() != 1) {
-      in.Invalid("values", ShowList(r.values), "must have one element");
+      in.Invalid("values", ShowValues(in), "must have one element");
     }
     return r;
   }

@@ -24,6 +24,8 @@ TEST(NodeAffinityTest, SelectorAndOneOfTheRequiredTermsMustMatch) {
   const Node node = MakeNode("n").Label("foo", "bar").Label("size", "5").Label("zone", "a");
   const Verdict mismatch = NodeAffinity::kPodMismatch;
   using Op = SelectorOp;
+  const NodeSelectorTerm unparsable{
+      .match_expressions = {Require("foo", Op::kExists)}, .match_fields = {}, .invalid = "bad"};
   const struct {
     const char* name;
     Pod pod;
@@ -35,7 +37,8 @@ TEST(NodeAffinityTest, SelectorAndOneOfTheRequiredTermsMustMatch) {
       {"selector has another value", MakePod().NodeSelector("foo", "baz"), mismatch},
       {"all entries of the selector", MakePod().NodeSelector("foo", "bar").NodeSelector("zone", "b"), mismatch},
       {"In", MakePod().RequireNode(Expressions({Require("foo", Op::kIn, {"bar", "v2"})})), {}},
-      {"In with many values", MakePod().RequireNode(Expressions({Require("foo", Op::kIn, {"1", "2", "3", "4", "bar"})})),
+      {"In with many values",
+       MakePod().RequireNode(Expressions({Require("foo", Op::kIn, {"1", "2", "3", "4", "bar"})})),
        {}},
       {"In without its value", MakePod().RequireNode(Expressions({Require("foo", Op::kIn, {"v1", "v2"})})), mismatch},
       {"NotIn", MakePod().RequireNode(Expressions({Require("foo", Op::kNotIn, {"v1"})})), {}},
@@ -60,11 +63,11 @@ TEST(NodeAffinityTest, SelectorAndOneOfTheRequiredTermsMustMatch) {
       {"an empty term matches nothing", MakePod().RequireNode({}), mismatch},
       {"no terms match nothing", MakePod().With([](Pod& p) { p.affinity.node_required.emplace(); }), mismatch},
       {"a term that cannot be parsed matches nothing",
-       MakePod().RequireNode({.match_expressions = {Require("foo", Op::kExists)}, .match_fields = {}, .invalid = "bad"}),
+       MakePod().RequireNode(unparsable),
        mismatch},
       {"and does not spoil the others",
        MakePod()
-           .RequireNode({.match_expressions = {Require("foo", Op::kExists)}, .match_fields = {}, .invalid = "bad"})
+           .RequireNode(unparsable)
            .RequireNode(Expressions({Require("foo", Op::kExists)})),
        {}},
       {"selector holds besides terms",

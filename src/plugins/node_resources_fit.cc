@@ -29,8 +29,8 @@ struct State : StateOf<State> {
   std::shared_ptr<const Wants> wants;
 };
 
-// Which wants a row lacks: bit 0 is the pod count, bit k + 1 want k, the top bit "unresolvable". Pods with more requests
-// than bits are judged without masks.
+// Which wants a row lacks: bit 0 is the pod count, bit k + 1 want k, the top bit "unresolvable". Pods with more
+// requests than bits are judged without masks.
 using Mask = uint64_t;
 constexpr Mask kUnresolvable = Mask{1} << 63;
 constexpr size_t kMaxMaskedWants = 62;
@@ -85,8 +85,8 @@ void AddLacking(const Want& want, Mask bit, const int64_t* allocatable, const in
     return;
   }
   for (size_t i = 0; i < n; ++i) {
-    const Mask lacks = Mask{0} - static_cast<Mask>(amount > WrapSub(allocatable[i], requested[i]));
-    const Mask never = Mask{0} - static_cast<Mask>(amount > allocatable[i]);
+    const Mask lacks = Mask{0} - LessBit(WrapSub(allocatable[i], requested[i]), amount);
+    const Mask never = Mask{0} - LessBit(allocatable[i], amount);
     out[i] |= lacks & (bit | (never & kUnresolvable));
   }
 }
@@ -210,7 +210,7 @@ Error NodeResourcesFit::Filter(const Cycle&, const PluginState* state, const Nod
   std::array<Mask, kChunk> masks;
   for (size_t first = 0; first < nodes.size(); first += kChunk) {
     const size_t n = std::min(kChunk, nodes.size() - first);
-    for (size_t i = 0; i < n; ++i) masks[i] = WrapAdd(pod_count[first + i], 1) > pods[first + i];
+    for (size_t i = 0; i < n; ++i) masks[i] = LessBit(pods[first + i], WrapAdd(pod_count[first + i], 1));
     for (size_t k = 0; k < wants.list.size(); ++k) {
       const Want& want = wants.list[k];
       AddLacking(want, Mask{2} << k, nodes.allocatable(want.id).data() + first,

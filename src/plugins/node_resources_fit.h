@@ -46,8 +46,8 @@ class NodeResourcesFit final : public PreFilterPlugin,
   NodeResourcesFit(const Args& args, Handle& handle);
 
   PreFilterOutcome PreFilter(const Cycle& cycle) const override;
-  // All resources that lack are named, in the order pods, cpu, memory, ephemeral-storage, scalars. Unresolvable when the
-  // pod asks for more of one than the node has in all.
+  // All resources that lack are named, in the order pods, cpu, memory, ephemeral-storage, scalars. Unresolvable when
+  // the pod asks for more of one than the node has in all.
   Error Filter(const Cycle& cycle, const PluginState* state, const NodeBatch& nodes, Rejections& out) const override;
   PreScoreOutcome PreScore(const Cycle& cycle, std::span<const Row> feasible) const override;
   Error Score(const Cycle& cycle, const PluginState* state, const NodeBatch& nodes,

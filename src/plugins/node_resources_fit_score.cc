@@ -80,7 +80,7 @@ Error NodeResourcesFit::Score(const Cycle& cycle, const PluginState*, const Node
           break;
         case Strategy::kRequestedToCapacityRatio:
           AddResource<true>(allocatable, used, want, weight, n, sums,
-                            [&](int64_t requested, int64_t capacity) { return Ratio(args_.shape, requested, capacity); });
+                            [&](int64_t req, int64_t cap) { return Ratio(args_.shape, req, cap); });
           break;
       }
     }

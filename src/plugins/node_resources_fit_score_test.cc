@@ -43,7 +43,8 @@ void Check(const std::vector<Case>& cases, const Amounts& a, const Amounts& b) {
 TEST(NodeResourcesFitScoreTest, LeastAllocatedPrefersEmptyNodes) {
   const Amounts a = {{"cpu", "4"}, {"memory", "10000Mi"}, {"pods", "9"}, {"example.com/gpu", "4"}},
                 b = {{"cpu", "6"}, {"memory", "10000Mi"}, {"pods", "9"}};
-  const auto least = Use(Strategy::kLeastAllocated);
+  const auto least = Use(Strategy::kLeastAllocated),
+             gpus = Use(Strategy::kLeastAllocated, {{"cpu", 1}, {"example.com/gpu", 3}});
   Check({
             // a: cpu (4000-3000)*100/4000 = 25, memory (10000-5000)*100/10000 = 50; b: 50 and 50.
             {"by cpu and memory", least, MakePod().Request({{"cpu", "3"}, {"memory", "5000Mi"}}), {},
@@ -56,9 +57,9 @@ TEST(NodeResourcesFitScoreTest, LeastAllocatedPrefersEmptyNodes) {
              {{"a", 25}, {"b", 33}}},
             {"weights", Use(Strategy::kLeastAllocated, {{"memory", 1}, {"cpu", 2}}),
              MakePod().Request({{"cpu", "3"}, {"memory", "5000Mi"}}), {}, {{"a", 33}, {"b", 50}}},
-            {"a scalar counts where the node has it", Use(Strategy::kLeastAllocated, {{"cpu", 1}, {"example.com/gpu", 3}}),
+            {"a scalar counts where the node has it", gpus,
              MakePod().Request({{"cpu", "3"}, {"example.com/gpu", "2"}}), {}, {{"a", 43}, {"b", 50}}},
-            {"a scalar that is not requested does not", Use(Strategy::kLeastAllocated, {{"cpu", 1}, {"example.com/gpu", 3}}),
+            {"a scalar that is not requested does not", gpus,
              MakePod().Request({{"cpu", "3"}}), {}, {{"a", 25}, {"b", 50}}},
             {"pods and unknown names never count", Use(Strategy::kLeastAllocated, {{"pods", 1}, {"nonsense", 1}}),
              MakePod().Request({{"cpu", "3"}}), {}, {{"a", 0}, {"b", 0}}},
@@ -178,10 +179,12 @@ TEST(NodeResourcesFitArgsTest, BadArgumentsAreRefusedInUpstreamsWords) {
       {"no type", Scoring({}),
        {"args.scoringStrategy.type: Unsupported value: \"\": supported values: \"LeastAllocated\", "
         "\"MostAllocated\", \"RequestedToCapacityRatio\""}},
-      {"weights", Scoring({{"type", type}, {"resources", Value::Array({Resource("cpu", -1), Resource("memory", 101)})}}),
-       {"args.scoringStrategy.resources[0].weight: Invalid value: -1: resource weight of cpu not in valid range (0, 100]",
-        "args.scoringStrategy.resources[1].weight: Invalid value: 101: resource weight of memory not in valid range (0, "
-        "100]"}},
+      {"weights",
+       Scoring({{"type", type}, {"resources", Value::Array({Resource("cpu", -1), Resource("memory", 101)})}}),
+       {"args.scoringStrategy.resources[0].weight: Invalid value: -1: resource weight of cpu not in valid range (0, "
+        "100]",
+        "args.scoringStrategy.resources[1].weight: Invalid value: 101: resource weight of memory not in valid range "
+        "(0, 100]"}},
       {"ratio without a block", Scoring({{"type", ratio}}),
        {"args.scoringStrategy.requestedToCapacityRatio: Required value: must be specified when type is "
         "RequestedToCapacityRatio"}},
@@ -192,10 +195,10 @@ TEST(NodeResourcesFitArgsTest, BadArgumentsAreRefusedInUpstreamsWords) {
        {"args.scoringStrategy.requestedToCapacityRatio.shape: Required value: at least one point must be specified"}},
       {"points out of order and range",
        Scoring({{"type", ratio}, {"requestedToCapacityRatio", Shape({{101, 5}, {50, 11}})}}),
-       {"args.scoringStrategy.requestedToCapacityRatio.shape[1].utilization: Invalid value: 50: values must be sorted in "
-        "increasing order",
-        "args.scoringStrategy.requestedToCapacityRatio.shape[0].utilization: Invalid value: 101: not in valid range [0, "
-        "100]",
+       {"args.scoringStrategy.requestedToCapacityRatio.shape[1].utilization: Invalid value: 50: values must be sorted "
+        "in increasing order",
+        "args.scoringStrategy.requestedToCapacityRatio.shape[0].utilization: Invalid value: 101: not in valid range "
+        "[0, 100]",
         "args.scoringStrategy.requestedToCapacityRatio.shape[1].score: Invalid value: 11: not in valid range [0, 10]"}},
       {"unknown field", Value::Object({{"ignored", Value::Bool(true)}}), {"args.ignored: unknown field \"ignored\""}},
   };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NodeVolumeLimits: how many volumes of a CSI driver a node takes. Pods are passed while no CSINode states a limit; where
-// one does, pods with claims or volumes that would count are rejected saying so.
+// NodeVolumeLimits: how many volumes of a CSI driver a node takes. Pods are passed while no CSINode states a limit;
+// where one does, pods with claims or volumes that would count are rejected saying so.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PodTopologySpread: arguments, which constraints apply, signature and events. Filter and Score have files of their own.
+// PodTopologySpread: arguments, which constraints apply, signature, events. Filter and Score have files of their own.
 #include "plugins/pod_topology_spread.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 //
 // | argument           | default | meaning                                                                            |
 // |--------------------|---------|------------------------------------------------------------------------------------|
-// | defaultingType     | System  | System: hosts (maxSkew 3) and zones (maxSkew 5) are preferred, where a service or   |
+// | defaultingType     | System  | System: hosts (maxSkew 3) and zones (maxSkew 5) are preferred, where a service or  |
 // |                    |         | controller gives a selector. List: defaultConstraints, possibly none.              |
 // | defaultConstraints | none    | with List: constraints, without selectors, for pods that have none of their own    |
 #pragma once

@@ -291,7 +291,8 @@ std::vector<std::string> ReadArgs(Value value, PodTopologySpread::Args& args) {
 
 TEST(PodTopologySpreadArgsTest, DefaultsAreWrittenAsKubeSchedulerShowsThem) {
   EXPECT_EQ(PodTopologySpread::Args().Write().ToJson(),
-            R"({"kind":"PodTopologySpreadArgs","apiVersion":"kubescheduler.config.k8s.io/v1","defaultingType":"System"})");
+            R"({"kind":"PodTopologySpreadArgs","apiVersion":"kubescheduler.config.k8s.io/v1",)"
+            R"("defaultingType":"System"})");
 }
 
 TEST(PodTopologySpreadArgsTest, BadConstraintsAreRefusedFieldByField) {

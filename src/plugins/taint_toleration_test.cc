@@ -95,7 +95,8 @@ TEST(TaintTolerationTest, NodesWithFewerUntoleratedPreferencesScoreHigher) {
        {MakeNode("a").Taint("cpu", "arm64", kHard), MakeNode("b").Taint("cpu", "arm64", kSoft)},
        {{"a", 0}, {"b", 1}}, {{"a", 100}, {"b", 0}}},
       {"thirds are truncated before they are reversed", MakePod(),
-       {MakeNode("a").Taint("x", "", kSoft), MakeNode("b").Taint("x", "", kSoft).Taint("y", "", kSoft).Taint("z", "", kSoft)},
+       {MakeNode("a").Taint("x", "", kSoft),
+        MakeNode("b").Taint("x", "", kSoft).Taint("y", "", kSoft).Taint("z", "", kSoft)},
        {{"a", 1}, {"b", 3}}, {{"a", 67}, {"b", 0}}},
   };
   const TaintToleration plugin;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// VolumeBinding: claims are to be bound to volumes that the node reaches. Pods without claims pass; pods with claims are
-// rejected saying that this is not there yet.
+// VolumeBinding: claims are to be bound to volumes that the node reaches. Pods without claims pass; pods with claims
+// are rejected saying that this is not there yet.
 //
 // Arguments (VolumeBindingArgs):
 //   bindTimeoutSeconds   how long to wait for volumes to be bound, default 600

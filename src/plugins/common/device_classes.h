@@ -8,7 +8,8 @@
 namespace berth::plugins {
 
 // True when a DeviceClass maps to the resource, by spec.extendedResourceName or by the implicit name
-// `deviceclass.resource.kubernetes.io/<class>`. A node whose allocatable has the resource serves it by itself all the same.
+// `deviceclass.resource.kubernetes.io/<class>`. A node whose allocatable has the resource serves it by itself all the
+// same.
 bool IsBackedByDeviceClass(const Snapshot& snapshot, ResourceId resource);
 
 }  // namespace berth::plugins

@@ -9,8 +9,8 @@
 
 namespace berth::plugins {
 
-// The highest score becomes 100, the rest in proportion, truncated; `reverse` turns the scale around. All zero (or less)
-// stays as it is, or becomes 100 when reversed.
+// The highest score becomes 100, the rest in proportion, truncated; `reverse` turns the scale around. All zero (or
+// less) stays as it is, or becomes 100 when reversed.
 void DefaultNormalize(std::span<int64_t> scores, bool reverse);
 
 }  // namespace berth::plugins

@@ -8,8 +8,8 @@
 
 namespace berth::plugins {
 
-// Lives for one call. Neighbouring rows mostly share a set, so the last answer is kept; a table of all sets is only worth
-// its price when the batch is not much smaller than the table, which a what-if's single row never is.
+// Lives for one call. Neighbouring rows mostly share a set, so the last answer is kept; a table of all sets is only
+// worth its price when the batch is not much smaller than the table, which a what-if's single row never is.
 template <class T>
 class SetMemo {
  public:

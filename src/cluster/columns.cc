@@ -122,7 +122,7 @@ void Columns::SetAllocatable(Row row, const Resources* resources) {
 }
 
 void Columns::SetLabels(Row row, const Labels* before, const Labels* after) {
-  if (before && after && before->same(*after)) return;
+  if (before && after && *before == *after) return;
   if (before)
     for (const auto& [key, value] : *before) {
       auto it = label_keys_.find(key);
@@ -170,6 +170,21 @@ void Columns::ReleaseImages(const std::vector<uint32_t>& images) {
   }
 }
 
+bool Columns::RefreshImageSizes(const std::vector<NodeImage>& images) {
+  bool changed = false;
+  std::set<uint32_t> seen;
+  for (const NodeImage& image : images) {
+    for (const std::string& name : image.names) {
+      const uint32_t id = FindImage(name);
+      ImageState& state = data_.images[id];
+      if (state.nodes != 1 || !seen.insert(id).second || state.size_bytes == image.size_bytes) continue;
+      state.size_bytes = image.size_bytes;
+      changed = true;
+    }
+  }
+  return changed;
+}
+
 void Columns::SetNode(Row row, std::shared_ptr<const Node> node) {
   if (label_columns_.size() > kMaxLabelColumns) label_columns_.clear();
   RowData& at = data_.rows[row];
@@ -196,6 +211,7 @@ void Columns::SetNode(Row row, std::shared_ptr<const Node> node) {
     image_sets_.Release(old_image_set);
     feature_sets_.Release(old_features);
   }
+  if (RefreshImageSizes(node->images)) changed |= row_field::kImages;
   if (changed & row_field::kImages) ++image_epoch_;
 
   if (!before || before->allocatable != node->allocatable) {

@@ -75,6 +75,8 @@ class Columns final : public SnapshotSource {
   void SetLabels(Row row, const Labels* before, const Labels* after);
   std::vector<uint32_t> AcquireImages(const std::vector<NodeImage>& images);
   void ReleaseImages(const std::vector<uint32_t>& images);
+  // An image's size is its first reporter's; a node that is the only one to hold it may correct it. True: one did.
+  bool RefreshImageSizes(const std::vector<NodeImage>& images);
   void Cell(std::vector<std::vector<int64_t>>& columns, ResourceId id, Row row, int64_t amount, int64_t sign);
 
   SnapshotData data_;

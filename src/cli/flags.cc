@@ -32,8 +32,12 @@ void Flags::Strings(const std::string& names, std::vector<std::string>* out, con
 
 void Flags::Bool(const std::string& names, bool* out, const std::string& help) {
   Add(names, true, help, [out](const std::string& value) {
-    if (value != "true" && value != "false") return Error("must be true or false, got \"" + value + "\"");
-    return *out = value == "true", Error::Ok();
+    // Go's strconv.ParseBool.
+    for (const char* yes : {"1", "t", "T", "true", "TRUE", "True"})
+      if (value == yes) return *out = true, Error::Ok();
+    for (const char* no : {"0", "f", "F", "false", "FALSE", "False"})
+      if (value == no) return *out = false, Error::Ok();
+    return Error("must be true or false, got \"" + value + "\"");
   });
 }
 
@@ -80,12 +84,20 @@ Result<std::vector<std::string>> Flags::Parse(const std::vector<std::string>& ar
     std::string name = arg.substr(arg[1] == '-' ? 2 : 1);
     std::string value;
     const size_t equals = name.find('=');
-    const bool has_value = equals != std::string::npos;
+    bool has_value = equals != std::string::npos;
     if (has_value) {
       value = name.substr(equals + 1);
       name.resize(equals);
     }
     const Flag* flag = Find(name);
+    if (!flag && arg[1] != '-') {
+      // A one-letter flag with its value behind it: -ojson.
+      flag = Find(arg.substr(1, 1));
+      if (flag && flag->is_bool) flag = nullptr;
+      name = arg.substr(1, 1);
+      value = arg.substr(2);
+      has_value = true;
+    }
     if (!flag) return Error("unknown flag: " + arg.substr(0, arg.find('=')));
     if (!has_value) {
       if (flag->is_bool) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flags: command lines parsed as Go's flag and pflag packages do: --name=value, --name value, -n value, -name=value.
+// Flags: command lines parsed as Go's flag and pflag packages do: --name=value, --name value, -n value, -nvalue,
+// -name=value.
 #pragma once
 
 #include <functional>

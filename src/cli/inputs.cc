@@ -7,6 +7,8 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <map>
+#include <sstream>
 #include <utility>
 
 #include "config/load.h"
@@ -19,6 +21,15 @@ std::optional<LoadedObjects> ReadObjects(const std::vector<std::string>& paths, 
     err << "warning: " << file << ": objects of kind " << kind << " (" << api_version << ") are passed over\n";
   };
   LoadResult result = LoadObjects(paths, options);
+  // Pods are told apart by uid: of two with one uid, the second would silently not be there.
+  std::map<std::string, const Pod*> by_uid;
+  for (const auto& pod : result.objects.pods) {
+    const auto [first, added] = by_uid.emplace(pod->uid(), pod.get());
+    if (added) continue;
+    result.errors.push_back({"", "Pod", FullName(*pod), "metadata.uid", pod->uid(),
+                             "Duplicate value: " + Quoted(pod->uid()) + ", which is also the uid of " +
+                                 FullName(*first->second)});
+  }
   for (const LoadError& error : result.errors) err << error.Text() << "\n";
   if (!result.ok()) return std::nullopt;
   return std::move(result.objects);
@@ -28,10 +39,10 @@ Result<std::string> ReadFile(const std::string& path) {
   if (path == "-") return std::string(std::istreambuf_iterator<char>(std::cin), {});
   errno = 0;
   std::ifstream in(path, std::ios::binary);
-  std::string text;
-  if (in) text.assign(std::istreambuf_iterator<char>(in), {});
+  std::ostringstream text;
+  if (in.is_open() && in.peek() != std::ifstream::traits_type::eof()) text << in.rdbuf();
   if (!in.is_open() || in.bad() || errno == EISDIR) return Error(path + ": " + std::strerror(errno ? errno : EIO));
-  return text;
+  return std::move(text).str();
 }
 
 std::unique_ptr<sim::Engine> ReadEngine(const std::string& path, const Registry& registry, const Clock& clock,

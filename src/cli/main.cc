@@ -53,6 +53,13 @@ int VersionCommand(const std::vector<std::string>& args) {
   return cli::kDone;
 }
 
+// Commands that the design names and that are not built yet: a true "not yet" instead of "unknown".
+bool IsPlanned(const std::string& command) {
+  for (const char* name : {"scheduler", "kube-scheduler", "extender", "up", "controller", "conform", "bench"})
+    if (command == name) return true;
+  return false;
+}
+
 int Run(const std::vector<std::string>& args, const Registry& registry) {
   if (args.empty() || args[0] == "help" || args[0] == "--help" || args[0] == "-h") {
     (args.empty() ? std::cerr : std::cout) << kUsage;
@@ -63,6 +70,11 @@ int Run(const std::vector<std::string>& args, const Registry& registry) {
   if (args[0] == "explain") return cli::ExplainCommand(rest, registry, std::cout, std::cerr);
   if (args[0] == "config") return cli::ConfigCommand(rest, registry, std::cout, std::cerr);
   if (args[0] == "version" || args[0] == "--version") return VersionCommand(rest);
+  // A leading flag without a command means `scheduler`, as kube-scheduler is started.
+  if (IsPlanned(args[0]) || args[0].starts_with("-")) {
+    std::cerr << "berth " << (args[0].starts_with("-") ? "scheduler" : args[0]) << " is not there yet\n\n" << kUsage;
+    return cli::kBadInput;
+  }
   std::cerr << "berth: unknown command \"" << args[0] << "\"\n\n" << kUsage;
   return cli::kBadInput;
 }

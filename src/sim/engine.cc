@@ -32,7 +32,9 @@ const framework::Profile* Engine::FindProfile(std::string_view scheduler_name) c
 
 framework::Judgement Engine::Judge(const framework::Profile& profile, const Pod& pod, const Snapshot& snapshot,
                                    const framework::JudgeOptions& options) {
-  return framework::Judge(profile, table_, clock_).Run(pod, snapshot, options);
+  framework::Judgement judgement = framework::Judge(profile, table_, clock_).Run(pod, snapshot, options);
+  traces_.Add(framework::MakeTrace(pod, snapshot, judgement, decisions_++));
+  return judgement;
 }
 
 }  // namespace berth::sim

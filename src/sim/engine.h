@@ -13,6 +13,7 @@
 #include "framework/host.h"
 #include "framework/judge.h"
 #include "framework/profile.h"
+#include "framework/trace.h"
 
 namespace berth::sim {
 
@@ -31,6 +32,8 @@ class Engine {
   framework::Judgement Judge(const framework::Profile& profile, const Pod& pod, const Snapshot& snapshot,
                              const framework::JudgeOptions& options);
   VerdictTable& table() { return table_; }
+  // The records of the last decisions.
+  const framework::TraceRing& traces() const { return traces_; }
 
  private:
   explicit Engine(const Clock& clock) : clock_(clock) {}
@@ -41,6 +44,8 @@ class Engine {
   framework::Profiles profiles_;
   const framework::Profile* first_ = nullptr;
   VerdictTable table_;
+  framework::TraceRing traces_{1024};
+  uint64_t decisions_ = 0;
 };
 
 }  // namespace berth::sim

@@ -42,7 +42,7 @@ void Fill(cluster::ClusterState& state, const LoadedObjects& objects, const Engi
   for (const auto& pod : objects.pods) {
     if (pod.get() == except || pod->phase == "Succeeded" || pod->phase == "Failed") continue;
     if (!pod->node_name.empty()) {
-      // Duplicates were refused when the files were read, so this cannot fail.
+      // Two pods of one name or uid were refused when the files were read, so this cannot fail.
       (void)state.AddPod(pod);
     } else if (!pod->nominated_node_name.empty()) {
       const framework::Profile* profile = engine.FindProfile(pod->scheduler_name);

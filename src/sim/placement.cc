@@ -28,6 +28,18 @@ PodOutcome Describe(const framework::Explanation& explanation, const Judgement& 
   return outcome;
 }
 
+// Where the next pod's search begins: kube-scheduler looks at nodes until it has met one feasible node more than it
+// wants, and goes on from that one.
+size_t NextStart(const Judgement& judgement, const Snapshot& snapshot, const framework::JudgeOptions& options) {
+  const std::span<const Row> order = snapshot.order();
+  size_t met = 0, at = 0;
+  for (; at < order.size(); ++at) {
+    met += judgement.verdicts[order[(options.start + at) % order.size()]] == kFitsId;
+    if (met > options.limit) break;
+  }
+  return (options.start + at) % order.size();
+}
+
 }  // namespace
 
 Placements PlaceAll(Engine& engine, const LoadedObjects& objects) {
@@ -72,7 +84,7 @@ Placements PlaceAll(Engine& engine, const LoadedObjects& objects) {
       outcome.margin = explanation.margin();
       for (size_t i = 0; i < judgement.totals.size(); ++i)
         if (judgement.feasible[i] == winner) outcome.total = judgement.totals[i];
-      if (options.limit > 0) start = (start + options.limit) % snapshot.node_count();
+      if (options.limit > 0) start = NextStart(judgement, snapshot, options);
       auto placed = std::make_shared<Pod>(*pod);
       placed->node_name = outcome.node;
       if (const Error error = state.AssumePod(std::move(placed)); !error.ok()) {

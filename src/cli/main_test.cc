@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// berth::Main: the right command, the right exit code, and plugins that a custom scheduler registers.
+#include "berth/main.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <iostream>
+
+#include "berth/registry.h"
+#include "berth/version.h"
+
+namespace berth {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+struct Ran {
+  int code = 0;
+  std::string out, err;
+};
+
+Ran Run(std::vector<std::string> args, RegisterFn register_plugins = nullptr) {
+  args.insert(args.begin(), "berth");
+  std::vector<char*> argv;
+  for (std::string& arg : args) argv.push_back(arg.data());
+  argv.push_back(nullptr);
+  ::testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStderr();
+  Ran ran;
+  ran.code = Main(static_cast<int>(args.size()), argv.data(), register_plugins);
+  std::cout.flush();
+  ran.out = ::testing::internal::GetCapturedStdout();
+  ran.err = ::testing::internal::GetCapturedStderr();
+  return ran;
+}
+
+TEST(MainTest, WithoutACommandTheUsageGoesToStandardErrorAndTheAnswerIsTwo) {
+  const Ran ran = Run({});
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, HasSubstr("usage: berth COMMAND"));
+  EXPECT_THAT(ran.out, IsEmpty());
+}
+
+TEST(MainTest, WhoAsksForHelpGetsItOnStandardOutput) {
+  for (const char* arg : {"help", "--help", "-h"}) {
+    const Ran ran = Run({arg});
+    EXPECT_EQ(ran.code, 0);
+    EXPECT_THAT(ran.out, HasSubstr("usage: berth COMMAND"));
+  }
+  for (const char* command : {"sim", "explain"}) {
+    const Ran ran = Run({command, "--help"});
+    EXPECT_EQ(ran.code, 0);
+    EXPECT_THAT(ran.out, HasSubstr(std::string("usage: berth ") + command));
+  }
+}
+
+TEST(MainTest, AnUnknownCommandIsNamed) {
+  const Ran ran = Run({"dance"});
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, HasSubstr("berth: unknown command \"dance\""));
+}
+
+TEST(MainTest, TheVersionIsTextOrJson) {
+  const Ran text = Run({"version"});
+  EXPECT_EQ(text.code, 0);
+  EXPECT_THAT(text.out, HasSubstr(std::string("berth ") + kVersion));
+  EXPECT_THAT(text.out, HasSubstr(kUpstreamVersion));
+  EXPECT_EQ(Run({"--version"}).out, text.out);
+  const Ran json = Run({"version", "-o", "json"});
+  EXPECT_THAT(json.out, HasSubstr("\"kubeSchedulerVersion\": \"v1.36.4\""));
+  EXPECT_EQ(Run({"version", "surplus"}).code, 2);
+  EXPECT_EQ(Run({"version", "--nonsense"}).code, 2);
+}
+
+TEST(MainTest, CommandsGetTheirOwnArguments) {
+  EXPECT_EQ(Run({"sim", "-f", "/nonexistent/file.yaml"}).code, 2);
+  EXPECT_EQ(Run({"explain", "--offline", "--pod", "x"}).code, 2);
+}
+
+class Hello final : public NodePlugin {
+ public:
+  static constexpr std::string_view kName = "Hello";
+  int64_t ScoreNode(const Pod&, NodeView) const override { return 1; }
+};
+
+TEST(MainTest, PluginsOfACustomSchedulerAreRegistered) {
+  static bool called = false;
+  const Ran ran = Run({"version"}, [](Registry& registry) {
+    called = true;
+    registry.Add<Hello>();
+    EXPECT_NE(registry.Find("NodeResourcesFit"), nullptr) << "the built-in ones are there already";
+  });
+  EXPECT_EQ(ran.code, 0);
+  EXPECT_TRUE(called);
+}
+
+TEST(MainTest, TwoPluginsOfOneNameAreRefusedBeforeAnythingIsJudged) {
+  const Ran ran = Run({"sim", "-f", "/dev/null"}, [](Registry& registry) {
+    registry.Add<Hello>();
+    registry.Add<Hello>();
+  });
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, HasSubstr("a plugin named Hello already exists"));
+}
+
+}  // namespace
+}  // namespace berth

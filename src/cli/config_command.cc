@@ -2,7 +2,6 @@
 // `berth config check` and `berth config defaults`.
 #include "cli/config_command.h"
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -13,6 +12,7 @@
 #include "config/load.h"
 #include "config/yaml_text.h"
 #include "framework/profile.h"
+#include "util/system_clock.h"
 
 namespace berth::cli {
 namespace {
@@ -25,50 +25,6 @@ constexpr char kUsage[] =
     "defaults prints the configuration with every default filled in.\n"
     "FILE is a KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1), - for standard input.\n"
     "\n";
-
-// Enough of a host to make plugins with; none of them is ever asked anything.
-class CheckHandle final : public Handle, Clock, WaitingPods, Writer {
- public:
-  explicit CheckHandle(const config::SchedulerConfiguration& config) {
-    for (const config::Extender& extender : config.extenders) {
-      for (const config::ManagedResource& resource : extender.managed_resources) {
-        if (resource.ignored_by_scheduler) ignored_.push_back(resource.name);
-      }
-    }
-  }
-  void set_profile_name(const std::string& name) { name_ = name; }
-  const std::string& profile_name() const override { return name_; }
-  const Clock& clock() const override { return *this; }
-  uint64_t Random() override { return 0; }
-  WaitingPods& waiting() override { return *this; }
-  Writer& writer() override { return *this; }
-  const std::vector<std::string>& extender_ignored_resources() const override { return ignored_; }
-
- private:
-  Time Now() const override { return {}; }
-  void ForEach(const std::function<void(WaitingPod&)>&) override {}
-  std::shared_ptr<WaitingPod> Find(const std::string&) override { return nullptr; }
-  void Bind(const Pod&, const std::string&, std::function<void(Verdict)> done) override {
-    done(Verdict::Fail("nothing is bound while a configuration is checked"));
-  }
-
-  std::string name_;
-  std::vector<std::string> ignored_;
-};
-
-// The configuration of `file`, or nothing after its errors have been printed.
-std::optional<config::SchedulerConfiguration> Load(const std::string& file, const Registry& registry,
-                                                   std::ostream& err) {
-  const Result<std::string> text = ReadFile(file);
-  if (!text.ok()) {
-    err << text.error().text() << "\n";
-    return std::nullopt;
-  }
-  config::Loaded loaded = config::LoadConfiguration(*text, registry);
-  for (const FieldError& error : loaded.errors) err << file << ": " << error.ToString() << "\n";
-  if (!loaded.ok()) return std::nullopt;
-  return std::move(loaded.config);
-}
 
 void Print(const framework::Profile& profile, std::ostream& out) {
   out << "profile " << profile.scheduler_name
@@ -89,26 +45,16 @@ void Print(const framework::Profile& profile, std::ostream& out) {
 }
 
 int Check(const std::string& file, const Registry& registry, std::ostream& out, std::ostream& err) {
-  const std::optional<config::SchedulerConfiguration> config = Load(file, registry, err);
-  if (!config) return kBadInput;
-  CheckHandle handle(*config);
-  const Result<framework::Profiles> profiles =
-      framework::BuildProfiles(*config, registry, [&](const config::Profile& profile) -> Handle& {
-        handle.set_profile_name(profile.scheduler_name);
-        return handle;
-      });
-  if (!profiles.ok()) {
-    err << file << ": " << profiles.error().text() << "\n";
-    return kBadInput;
-  }
-  for (const config::Profile& profile : config->profiles) Print(*profiles->at(profile.scheduler_name), out);
+  const util::SystemClock clock;
+  const std::unique_ptr<sim::Engine> engine = ReadEngine(file, registry, clock, err);
+  if (!engine) return kBadInput;
+  for (const auto& [name, profile] : engine->profiles()) Print(*profile, out);
   return kDone;
 }
 
 int Defaults(const std::string& file, const std::string& format, const Registry& registry, std::ostream& out,
              std::ostream& err) {
-  const std::optional<config::SchedulerConfiguration> config =
-      file.empty() ? config::DefaultConfiguration(registry) : Load(file, registry, err);
+  const std::optional<config::SchedulerConfiguration> config = ReadConfiguration(file, registry, err);
   if (!config) return kBadInput;
   const Value value = config::ToValue(*config, registry);
   out << (format == "json" ? value.ToJson(2) + "\n" : config::ToYaml(value));
@@ -119,32 +65,22 @@ int Defaults(const std::string& file, const std::string& format, const Registry&
 
 int ConfigCommand(std::vector<std::string> args, const Registry& registry, std::ostream& out, std::ostream& err) {
   std::string format;
-  bool help = false;
-  Flags flags;
-  flags.Choice("o,output", &format, {"yaml", "json"}, "what defaults prints: yaml (default) or json");
-  flags.Bool("h,help", &help, "this text");
-  const Result<std::vector<std::string>> words = flags.Parse(args);
-  const auto usage = [&](const std::string& complaint) {
-    err << "berth config: " << complaint << "\n\n" << kUsage << flags.Help();
-    return kBadInput;
-  };
-  if (!words.ok()) return usage(words.error().text());
-  if (help) {
-    out << kUsage << flags.Help();
-    return kDone;
+  Command command("config", kUsage, out, err);
+  command.Choice("o,output", &format, {"yaml", "json"}, "what defaults prints: yaml (default) or json");
+  if (const std::optional<int> done = command.Read(args)) return *done;
+  const std::vector<std::string>& words = command.rest();
+  if (words.empty()) return command.Complain("check or defaults?");
+  const std::string& what = words.front();
+  if (what == "check") {
+    if (!format.empty()) return command.Complain("check has no -o");
+    if (words.size() != 2) return command.Complain("check takes one file");
+    return Check(words.back(), registry, out, err);
   }
-  if (words->empty()) return usage("check or defaults?");
-  const std::string& command = words->front();
-  if (command == "check") {
-    if (!format.empty()) return usage("check has no -o");
-    if (words->size() != 2) return usage("check takes one file");
-    return Check(words->back(), registry, out, err);
+  if (what == "defaults") {
+    if (words.size() > 2) return command.Complain("defaults takes one file at most");
+    return Defaults(words.size() == 2 ? words.back() : "", format, registry, out, err);
   }
-  if (command == "defaults") {
-    if (words->size() > 2) return usage("defaults takes one file at most");
-    return Defaults(words->size() == 2 ? words->back() : "", format, registry, out, err);
-  }
-  return usage("unknown command \"" + command + "\"");
+  return command.Complain("unknown command \"" + what + "\"");
 }
 
 }  // namespace berth::cli

@@ -21,30 +21,20 @@ constexpr char kUsage[] =
 
 int ExplainCommand(const std::vector<std::string>& args, const Registry& registry, std::ostream& out,
                    std::ostream& err) {
-  bool offline = false, help = false;
+  bool offline = false;
   std::vector<std::string> files;
   std::string pod_name, config, format = "table";
-  Flags flags;
-  flags.Bool("offline", &offline, "judge on files instead of a live cluster");
-  flags.Strings("f,filename", &files, "a file or folder of objects; may repeat");
-  flags.String("pod", &pod_name, "the pod to explain, NAMESPACE/NAME");
-  flags.String("config", &config, "a KubeSchedulerConfiguration; default: kube-scheduler's defaults");
-  flags.Choice("o,output", &format, {"table", "json"}, "table (default) or json");
-  flags.Bool("h,help", &help, "this text");
-  const Result<std::vector<std::string>> rest = flags.Parse(args);
-  auto usage = [&](const std::string& complaint) {
-    err << "berth explain: " << complaint << "\n\n" << kUsage << flags.Help();
-    return kBadInput;
-  };
-  if (!rest.ok()) return usage(rest.error().text());
-  if (help) {
-    out << kUsage << flags.Help();
-    return kDone;
-  }
-  if (!rest->empty()) return usage("unexpected argument \"" + rest->front() + "\"");
-  if (!offline) return usage("only --offline is there yet");
-  if (files.empty()) return usage("no files: -f is required");
-  if (pod_name.empty()) return usage("--pod is required");
+  Command command("explain", kUsage, out, err);
+  command.Bool("offline", &offline, "judge on files instead of a live cluster");
+  command.Strings("f,filename", &files, "a file or folder of objects; may repeat");
+  command.String("pod", &pod_name, "the pod to explain, NAMESPACE/NAME");
+  command.String("config", &config, "a KubeSchedulerConfiguration; default: kube-scheduler's defaults");
+  command.Choice("o,output", &format, {"table", "json"}, "table (default) or json");
+  if (const std::optional<int> done = command.Read(args)) return *done;
+  if (!command.rest().empty()) return command.Complain("unexpected argument \"" + command.rest().front() + "\"");
+  if (!offline) return command.Complain("only --offline is there yet");
+  if (files.empty()) return command.Complain("no files: -f is required");
+  if (pod_name.empty()) return command.Complain("--pod is required");
 
   const util::SystemClock clock;
   const std::unique_ptr<sim::Engine> engine = ReadEngine(config, registry, clock, err);

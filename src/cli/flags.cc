@@ -124,4 +124,22 @@ std::string Flags::Help() const {
   return text;
 }
 
+Command::Command(std::string name, std::string usage, std::ostream& out, std::ostream& err)
+    : name_(std::move(name)), usage_(std::move(usage)), out_(out), err_(err) {}
+
+std::optional<int> Command::Read(const std::vector<std::string>& args) {
+  Bool("h,help", &help_, "this text");
+  Result<std::vector<std::string>> rest = Parse(args);
+  if (!rest.ok()) return Complain(rest.error().text());
+  rest_ = std::move(rest).value();
+  if (!help_) return std::nullopt;
+  out_ << usage_ << Help();
+  return kDone;
+}
+
+int Command::Complain(const std::string& complaint) const {
+  err_ << "berth " << name_ << ": " << complaint << "\n\n" << usage_ << Help();
+  return kBadInput;
+}
+
 }  // namespace berth::cli

@@ -4,12 +4,19 @@
 #pragma once
 
 #include <functional>
+#include <optional>
+#include <ostream>
 #include <string>
 #include <vector>
 
 #include "berth/error.h"
 
 namespace berth::cli {
+
+// Exit codes of the whole program.
+inline constexpr int kDone = 0;
+inline constexpr int kAnswerIsNo = 1;
+inline constexpr int kBadInput = 2;
 
 // One command's flags. Declared, then parsed once; unknown flags and bad values are errors that name them.
 class Flags {
@@ -38,6 +45,26 @@ class Flags {
            std::function<Error(const std::string&)> set);
   const Flag* Find(const std::string& name) const;
   std::vector<Flag> flags_;
+};
+
+// The frame that every command shares: its flags with --help, and complaints that end in the usage text.
+class Command : public Flags {
+ public:
+  // REQUIRES: both streams outlive the command.
+  Command(std::string name, std::string usage, std::ostream& out, std::ostream& err);
+  // The exit code when there is nothing left to do: help was printed, or the arguments were wrong.
+  std::optional<int> Read(const std::vector<std::string>& args);
+  // Positional arguments, after Read.
+  const std::vector<std::string>& rest() const { return rest_; }
+  // Prints `berth NAME: complaint` and the usage; returns the exit code for bad input.
+  int Complain(const std::string& complaint) const;
+
+ private:
+  std::string name_, usage_;
+  std::ostream& out_;
+  std::ostream& err_;
+  bool help_ = false;
+  std::vector<std::string> rest_;
 };
 
 }  // namespace berth::cli

@@ -14,6 +14,20 @@
 #include "config/load.h"
 
 namespace berth::cli {
+namespace {
+
+// A file's content, `-` for standard input.
+Result<std::string> ReadFile(const std::string& path) {
+  if (path == "-") return std::string(std::istreambuf_iterator<char>(std::cin), {});
+  errno = 0;
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  if (in.is_open() && in.peek() != std::ifstream::traits_type::eof()) text << in.rdbuf();
+  if (!in.is_open() || in.bad() || errno == EISDIR) return Error(path + ": " + std::strerror(errno ? errno : EIO));
+  return std::move(text).str();
+}
+
+}  // namespace
 
 std::optional<LoadedObjects> ReadObjects(const std::vector<std::string>& paths, std::ostream& err) {
   LoadOptions options;
@@ -35,33 +49,25 @@ std::optional<LoadedObjects> ReadObjects(const std::vector<std::string>& paths, 
   return std::move(result.objects);
 }
 
-Result<std::string> ReadFile(const std::string& path) {
-  if (path == "-") return std::string(std::istreambuf_iterator<char>(std::cin), {});
-  errno = 0;
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  if (in.is_open() && in.peek() != std::ifstream::traits_type::eof()) text << in.rdbuf();
-  if (!in.is_open() || in.bad() || errno == EISDIR) return Error(path + ": " + std::strerror(errno ? errno : EIO));
-  return std::move(text).str();
+std::optional<config::SchedulerConfiguration> ReadConfiguration(const std::string& path, const Registry& registry,
+                                                                std::ostream& err) {
+  if (path.empty()) return config::DefaultConfiguration(registry);
+  const Result<std::string> text = ReadFile(path);
+  if (!text.ok()) {
+    err << text.error().text() << "\n";
+    return std::nullopt;
+  }
+  config::Loaded loaded = config::LoadConfiguration(*text, registry);
+  for (const FieldError& error : loaded.errors) err << path << ": " << error.ToString() << "\n";
+  if (!loaded.ok()) return std::nullopt;
+  return std::move(loaded.config);
 }
 
 std::unique_ptr<sim::Engine> ReadEngine(const std::string& path, const Registry& registry, const Clock& clock,
                                         std::ostream& err) {
-  config::SchedulerConfiguration configuration;
-  if (path.empty()) {
-    configuration = config::DefaultConfiguration(registry);
-  } else {
-    const Result<std::string> text = ReadFile(path);
-    if (!text.ok()) {
-      err << text.error().text() << "\n";
-      return nullptr;
-    }
-    config::Loaded loaded = config::LoadConfiguration(*text, registry);
-    for (const FieldError& error : loaded.errors) err << path << ": " << error.ToString() << "\n";
-    if (!loaded.ok()) return nullptr;
-    configuration = std::move(loaded.config);
-  }
-  Result<std::unique_ptr<sim::Engine>> engine = sim::Engine::Make(configuration, registry, clock);
+  const std::optional<config::SchedulerConfiguration> configuration = ReadConfiguration(path, registry, err);
+  if (!configuration) return nullptr;
+  Result<std::unique_ptr<sim::Engine>> engine = sim::Engine::Make(*configuration, registry, clock);
   if (!engine.ok()) {
     err << (path.empty() ? "configuration" : path) << ": " << engine.error().text() << "\n";
     return nullptr;

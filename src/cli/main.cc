@@ -12,7 +12,6 @@
 #include "cli/config_command.h"
 #include "cli/explain_command.h"
 #include "cli/flags.h"
-#include "cli/inputs.h"
 #include "cli/sim_command.h"
 #include "plugins/builtin.h"
 

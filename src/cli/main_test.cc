@@ -21,7 +21,7 @@ struct Ran {
   std::string out, err;
 };
 
-Ran Run(std::vector<std::string> args, RegisterFn register_plugins = nullptr) {
+Ran RunMain(std::vector<std::string> args, RegisterFn register_plugins = nullptr) {
   args.insert(args.begin(), "berth");
   std::vector<char*> argv;
   for (std::string& arg : args) argv.push_back(arg.data());
@@ -37,7 +37,7 @@ Ran Run(std::vector<std::string> args, RegisterFn register_plugins = nullptr) {
 }
 
 TEST(MainTest, WithoutACommandTheUsageGoesToStandardErrorAndTheAnswerIsTwo) {
-  const Ran ran = Run({});
+  const Ran ran = RunMain({});
   EXPECT_EQ(ran.code, 2);
   EXPECT_THAT(ran.err, HasSubstr("usage: berth COMMAND"));
   EXPECT_THAT(ran.out, IsEmpty());
@@ -45,38 +45,38 @@ TEST(MainTest, WithoutACommandTheUsageGoesToStandardErrorAndTheAnswerIsTwo) {
 
 TEST(MainTest, WhoAsksForHelpGetsItOnStandardOutput) {
   for (const char* arg : {"help", "--help", "-h"}) {
-    const Ran ran = Run({arg});
+    const Ran ran = RunMain({arg});
     EXPECT_EQ(ran.code, 0);
     EXPECT_THAT(ran.out, HasSubstr("usage: berth COMMAND"));
   }
   for (const char* command : {"sim", "explain"}) {
-    const Ran ran = Run({command, "--help"});
+    const Ran ran = RunMain({command, "--help"});
     EXPECT_EQ(ran.code, 0);
     EXPECT_THAT(ran.out, HasSubstr(std::string("usage: berth ") + command));
   }
 }
 
 TEST(MainTest, AnUnknownCommandIsNamed) {
-  const Ran ran = Run({"dance"});
+  const Ran ran = RunMain({"dance"});
   EXPECT_EQ(ran.code, 2);
   EXPECT_THAT(ran.err, HasSubstr("berth: unknown command \"dance\""));
 }
 
 TEST(MainTest, TheVersionIsTextOrJson) {
-  const Ran text = Run({"version"});
+  const Ran text = RunMain({"version"});
   EXPECT_EQ(text.code, 0);
   EXPECT_THAT(text.out, HasSubstr(std::string("berth ") + kVersion));
   EXPECT_THAT(text.out, HasSubstr(kUpstreamVersion));
-  EXPECT_EQ(Run({"--version"}).out, text.out);
-  const Ran json = Run({"version", "-o", "json"});
+  EXPECT_EQ(RunMain({"--version"}).out, text.out);
+  const Ran json = RunMain({"version", "-o", "json"});
   EXPECT_THAT(json.out, HasSubstr("\"kubeSchedulerVersion\": \"v1.36.4\""));
-  EXPECT_EQ(Run({"version", "surplus"}).code, 2);
-  EXPECT_EQ(Run({"version", "--nonsense"}).code, 2);
+  EXPECT_EQ(RunMain({"version", "surplus"}).code, 2);
+  EXPECT_EQ(RunMain({"version", "--nonsense"}).code, 2);
 }
 
 TEST(MainTest, CommandsGetTheirOwnArguments) {
-  EXPECT_EQ(Run({"sim", "-f", "/nonexistent/file.yaml"}).code, 2);
-  EXPECT_EQ(Run({"explain", "--offline", "--pod", "x"}).code, 2);
+  EXPECT_EQ(RunMain({"sim", "-f", "/nonexistent/file.yaml"}).code, 2);
+  EXPECT_EQ(RunMain({"explain", "--offline", "--pod", "x"}).code, 2);
 }
 
 class Hello final : public NodePlugin {
@@ -87,7 +87,7 @@ class Hello final : public NodePlugin {
 
 TEST(MainTest, PluginsOfACustomSchedulerAreRegistered) {
   static bool called = false;
-  const Ran ran = Run({"version"}, [](Registry& registry) {
+  const Ran ran = RunMain({"version"}, [](Registry& registry) {
     called = true;
     registry.Add<Hello>();
     EXPECT_NE(registry.Find("NodeResourcesFit"), nullptr) << "the built-in ones are there already";
@@ -97,7 +97,7 @@ TEST(MainTest, PluginsOfACustomSchedulerAreRegistered) {
 }
 
 TEST(MainTest, TwoPluginsOfOneNameAreRefusedBeforeAnythingIsJudged) {
-  const Ran ran = Run({"sim", "-f", "/dev/null"}, [](Registry& registry) {
+  const Ran ran = RunMain({"sim", "-f", "/dev/null"}, [](Registry& registry) {
     registry.Add<Hello>();
     registry.Add<Hello>();
   });

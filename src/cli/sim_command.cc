@@ -80,26 +80,15 @@ Value ToValue(const sim::Placements& placements) {
 }  // namespace
 
 int SimCommand(const std::vector<std::string>& args, const Registry& registry, std::ostream& out, std::ostream& err) {
-  bool help = false;
   std::vector<std::string> files;
   std::string config, format = "table";
-  Flags flags;
-  flags.Strings("f,filename", &files, "a file or folder of objects; may repeat");
-  flags.String("config", &config, "a KubeSchedulerConfiguration; default: kube-scheduler's defaults");
-  flags.Choice("o,output", &format, {"table", "json"}, "table (default) or json");
-  flags.Bool("h,help", &help, "this text");
-  const Result<std::vector<std::string>> rest = flags.Parse(args);
-  auto usage = [&](const std::string& complaint) {
-    err << "berth sim: " << complaint << "\n\n" << kUsage << flags.Help();
-    return kBadInput;
-  };
-  if (!rest.ok()) return usage(rest.error().text());
-  if (help) {
-    out << kUsage << flags.Help();
-    return kDone;
-  }
-  if (!rest->empty()) return usage("unexpected argument \"" + rest->front() + "\"");
-  if (files.empty()) return usage("no files: -f is required");
+  Command command("sim", kUsage, out, err);
+  command.Strings("f,filename", &files, "a file or folder of objects; may repeat");
+  command.String("config", &config, "a KubeSchedulerConfiguration; default: kube-scheduler's defaults");
+  command.Choice("o,output", &format, {"table", "json"}, "table (default) or json");
+  if (const std::optional<int> done = command.Read(args)) return *done;
+  if (!command.rest().empty()) return command.Complain("unexpected argument \"" + command.rest().front() + "\"");
+  if (files.empty()) return command.Complain("no files: -f is required");
 
   const util::SystemClock clock;
   const std::unique_ptr<sim::Engine> engine = ReadEngine(config, registry, clock, err);

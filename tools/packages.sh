@@ -4,9 +4,9 @@
 
 # To build the program.
 BERTH_BUILD_PACKAGES=(g++ cmake ninja-build pkg-config ccache mold
-  libboost1.81-dev libsimdjson-dev libyaml-dev libfmt-dev libxxhash-dev zlib1g-dev)
+  libsimdjson-dev libyaml-dev libxxhash-dev)
 # To build and run the tests.
-BERTH_TEST_PACKAGES=(libgtest-dev libgmock-dev librapidcheck-dev)
+BERTH_TEST_PACKAGES=(libgtest-dev libgmock-dev librapidcheck-dev zlib1g-dev)
 # For ./test --all: fuzzing, clang-tidy and the format check.
 BERTH_CHECK_PACKAGES=(clang-14 libclang-rt-14-dev clang-tidy-14 clang-format-14)
 
@@ -34,7 +34,7 @@ berth_install() {
   echo "Installing ${#missing[@]} missing packages: ${missing[*]}"
   local log status=0
   log=$(mktemp)
-  # --no-remove: another Boost on the machine makes this fail with apt's explanation instead of being uninstalled.
+  # --no-remove: a conflicting package on the machine makes this fail with apt's explanation instead of being uninstalled.
   { "${sudo[@]}" apt-get update -q &&
     "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends --no-remove \
       -o DPkg::Lock::Timeout=300 "${missing[@]}"; } >"$log" 2>&1 </dev/null || status=2

@@ -131,7 +131,8 @@ void CheckMeta(Context& context, const MetaRules& rules, ObjectMeta& meta) {
 
 namespace {
 
-// The API server stores amounts in thousandths at the finest, rounded away from zero one by one (SetDefaults_ResourceList).
+// The API server stores amounts in thousandths at the finest, rounded away from zero one by one
+// (SetDefaults_ResourceList).
 Quantity AsStored(Quantity quantity) {
   constexpr Quantity::Int128 kMilli = 1'000'000;
   const Quantity::Int128 rest = quantity.nano() % kMilli;

@@ -86,7 +86,11 @@ class Walker {
   bool Object(JsonValue value, const std::string& inherited_kind, const std::string& inherited_version, int depth) {
     DecodedObject decoded;
     Context context(mode_, decoded.errors);
-    if (!ReadTypeMeta(context, value, decoded)) return Finish(context, std::move(decoded));
+    // Items of a server's typed list do not say their kind, and looking for it would walk all of them twice.
+    const bool known = mode_ == DecodeMode::kPeer && !inherited_kind.empty();
+    if (!(known ? IsObject(context, value) : ReadTypeMeta(context, value, decoded))) {
+      return Finish(context, std::move(decoded));
+    }
     if (decoded.kind.empty() && !inherited_kind.empty()) decoded.kind = inherited_kind;
     if (decoded.api_version.empty() && !inherited_kind.empty()) decoded.api_version = inherited_version;
     if (decoded.kind.empty()) {
@@ -117,10 +121,15 @@ class Walker {
   }
 
  private:
-  bool ReadTypeMeta(Context& context, JsonValue value, DecodedObject& decoded) {
+  static bool IsObject(Context& context, JsonValue value) {
     json_type type;
     if (auto error = value.type().get(type)) return context.Broken(error), false;
-    if (type != json_type::object) return context.WrongType("an object", value), false;
+    if (type != json_type::object) context.WrongType("an object", value);
+    return type == json_type::object;
+  }
+
+  static bool ReadTypeMeta(Context& context, JsonValue value, DecodedObject& decoded) {
+    if (!IsObject(context, value)) return false;
     simdjson::ondemand::object object;
     if (auto error = value.get_object().get(object)) return context.Broken(error), false;
     auto read = [&](std::string_view key, std::string& out) {

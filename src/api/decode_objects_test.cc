@@ -133,6 +133,12 @@ items:
             1u);
   EXPECT_EQ(DecodeDocument(R"({"apiVersion":"v1","kind":"PodList","items":null})", DecodeMode::kFile).size(), 0u);
   EXPECT_EQ(DecodeDocument("null", DecodeMode::kFile).size(), 0u);
+  // A server's list is good up to the object that is not one.
+  const auto peers = DecodeDocument(R"({"apiVersion":"v1","kind":"NodeList","items":[{"metadata":{"name":"a"}},null]})",
+                                    DecodeMode::kPeer);
+  ASSERT_EQ(peers.size(), 2u);
+  EXPECT_THAT(peers[0].errors, ElementsAre());
+  EXPECT_EQ(peers[1].errors.size(), 1u);
 }
 
 TEST(DecodeObjectsTest, TypeMetaIsChecked) {
@@ -159,9 +165,10 @@ TEST(DecodeObjectsTest, TypeMetaIsChecked) {
 }
 
 TEST(DecodeObjectsTest, ErrorsNameKindAndObject) {
-  const DecodedObject decoded = DecodeObject(
-      R"({"kind":"Pod","spec":{"containers":[{"name":"c","image":"i"}],"nodeName":5},"apiVersion":"v1","metadata":{"name":"p","namespace":"x"}})",
-      DecodeMode::kFile);
+  const DecodedObject decoded =
+      DecodeObject(R"({"kind":"Pod","spec":{"containers":[{"name":"c","image":"i"}],"nodeName":5},)"
+                   R"("apiVersion":"v1","metadata":{"name":"p","namespace":"x"}})",
+                   DecodeMode::kFile);
   ASSERT_EQ(decoded.errors.size(), 1u);
   EXPECT_EQ(decoded.errors[0].Text(), "Pod \"x/p\": spec.nodeName: Invalid value: 5: must be a string, not a number");
   EXPECT_EQ(decoded.errors[0].value, "5");
@@ -183,18 +190,20 @@ TEST(DecodeObjectsTest, MalformedJsonOfPeersIsAnError) {
 }
 
 TEST(DecodeObjectsTest, OfRepeatedKeysTheLastOneCounts) {
-  const DecodedObject decoded = DecodeObject(
-      R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"a"},"spec":{"taints":[{"key":"x","effect":"NoSchedule"}],"taints":[]},"metadata":{"name":"b"}})",
-      DecodeMode::kFile);
+  const DecodedObject decoded =
+      DecodeObject(R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"a"},)"
+                   R"("spec":{"taints":[{"key":"x","effect":"NoSchedule"}],"taints":[]},"metadata":{"name":"b"}})",
+                   DecodeMode::kFile);
   EXPECT_EQ(MetaOf(decoded.object).name, "b");
   EXPECT_TRUE(std::get<Node>(decoded.object).taints.empty());
 }
 
 TEST(DecodeObjectsTest, NodeAffinityAloneIsDecoded) {
   std::vector<LoadError> errors;
-  const NodeAffinity affinity = DecodeNodeAffinity(
-      R"({"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"a","operator":"Exists"}]}]}})",
-      DecodeMode::kFile, errors);
+  const NodeAffinity affinity =
+      DecodeNodeAffinity(R"({"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":)"
+                         R"([{"matchExpressions":[{"key":"a","operator":"Exists"}]}]}})",
+                         DecodeMode::kFile, errors);
   EXPECT_THAT(errors, ElementsAre());
   ASSERT_TRUE(affinity.required);
   EXPECT_EQ(affinity.required->terms.size(), 1u);

@@ -259,7 +259,10 @@ spec:
   hostNetwork: 1
   nodeSelector: [a]
   containers:
-  - {name: c, image: i, resources: {requests: {cpu: lots, memory: {}}}, ports: [{containerPort: 1.5}, {containerPort: 99999999999}]}
+  - name: c
+    image: i
+    resources: {requests: {cpu: lots, memory: {}}}
+    ports: [{containerPort: 1.5}, {containerPort: 99999999999}]
 )"),
       ElementsAre("metadata.name: Invalid value: must be a string, not an array",
                   "metadata.labels[a]: Invalid value: 5: must be a string, not a number",

@@ -127,7 +127,8 @@ TEST_F(LoadTest, UnreadKindsAreReportedOnce) {
 TEST_F(LoadTest, AnArrayOfObjectsIsASet) {
   const LoadResult result = LoadObjectsFromText(
       R"([{"apiVersion":"v1","kind":"Node","metadata":{"name":"a"}},
-          {"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"250m"}}}]}}])");
+          {"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[
+             {"name":"c","image":"i","resources":{"requests":{"cpu":"250m"}}}]}}])");
   EXPECT_TRUE(result.ok());
   EXPECT_EQ(result.objects.size(), 2u);
   EXPECT_EQ(result.objects.pods.at(0)->resources.request.milli_cpu, 250);

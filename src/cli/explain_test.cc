@@ -108,8 +108,8 @@ TEST_F(ExplainTest, TheTableGroupsRefusalsByPluginAndReason) {
   EXPECT_THAT(out_.str(), HasSubstr("Pending: 0/4 nodes are available: 2 Insufficient cpu, 2 node(s) had untolerated "
                                     "taint(s)."));
   EXPECT_THAT(out_.str(), ::testing::ContainsRegex("2 +NodeResourcesFit +Insufficient cpu +[a-z ]+  a, b\n"));
-  EXPECT_THAT(out_.str(), ::testing::ContainsRegex(
-                              "2 +TaintToleration +node.s. had untolerated taint.s. +evicting pods cannot help +c, d\n"));
+  EXPECT_THAT(out_.str(), ::testing::ContainsRegex("2 +TaintToleration +node.s. had untolerated taint.s. +evicting "
+                                                   "pods cannot help +c, d\n"));
 }
 
 TEST_F(ExplainTest, AGatedPodIsRefusedAsAWhole) {
@@ -178,10 +178,11 @@ TEST_F(ExplainTest, AllErrorsOfAllFilesAndTheConfigurationAreListed) {
       File("bad2.yaml", "apiVersion: v1\nkind: Node\nmetadata: {name: y1}\nstatus: {allocatable: {cpu: lots}}\n");
   const std::string config = File("bad3.yaml", "apiVersion: kubescheduler.config.k8s.io/v1\n"
                                                "kind: KubeSchedulerConfiguration\nparallelism: -1\nnonsense: 1\n");
-  EXPECT_EQ(Run({"--offline", "-f", bad1, "-f", bad2, "-f", directory_ + "/none.yaml", "--pod", "x", "--config", config}),
-            2);
-  for (const char* text : {"bad1.yaml: Pod \"default/x\": spec.containers", "bad2.yaml: Node \"y1\": status.allocatable[cpu]",
-                           "none.yaml", "bad3.yaml: ", "nonsense"})
+  const std::string none = directory_ + "/none.yaml";
+  EXPECT_EQ(Run({"--offline", "-f", bad1, "-f", bad2, "-f", none, "--pod", "x", "--config", config}), 2);
+  for (const char* text :
+       {"bad1.yaml: Pod \"default/x\": spec.containers", "bad2.yaml: Node \"y1\": status.allocatable[cpu]", "none.yaml",
+        "bad3.yaml: ", "nonsense"})
     EXPECT_THAT(err_.str(), HasSubstr(text));
   EXPECT_THAT(out_.str(), IsEmpty());
 }

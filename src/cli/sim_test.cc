@@ -56,7 +56,7 @@ TEST_F(SimTest, TheTableSaysWhereEachPodWentAndWhy) {
   EXPECT_THAT(out_.str(), ::testing::ContainsRegex("default/p1 +a +[0-9]+ +best of 2, ahead of b by [0-9]+ "
                                                    ".NodeResourcesFit .[0-9]+.\n"));
   EXPECT_THAT(out_.str(), ::testing::ContainsRegex("default/p2 +a +- +the only node that fits\n"));
-  EXPECT_THAT(out_.str(), ::testing::ContainsRegex("default/p3 +<pending> +- +0/2 nodes are available: 2 Insufficient"));
+  EXPECT_THAT(out_.str(), ::testing::ContainsRegex("default/p3 +<pending> +- +0/2 nodes are available: 2 Insuff"));
   EXPECT_THAT(out_.str(), HasSubstr("2 placed, 1 pending, on 2 nodes that already held 0 pods\n"));
   EXPECT_THAT(out_.str(), HasSubstr("not tried: default/p4 belongs to another scheduler\n"));
 }

@@ -21,9 +21,9 @@ namespace berth::cluster {
 // longer see); a free one waits for reuse. The lowest free row is reused first and free rows at the end are cut off, so
 // memory returns when a cluster shrinks.
 //
-// Invariants: for every row, requested, pod_count, nonzero_*, ports and the affinity lists equal the sums over its pods;
-// a free row is zero in all columns; affinity_rows and anti_affinity_rows list exactly the rows whose lists are not
-// empty.
+// Invariants: for every row, requested, pod_count, nonzero_* and the affinity lists equal the sums over its pods; a
+// free row is zero in all columns; affinity_rows and anti_affinity_rows list exactly the rows whose lists are not empty.
+// Ports are a set that the first of two pods with one port takes along when it goes, as upstream has it.
 //
 // Thread safety: scheduling thread only.
 class Columns final : public SnapshotSource {

@@ -58,7 +58,8 @@ std::shared_ptr<const Pod> DrawPod(int i, int node) {
 std::shared_ptr<const Node> DrawNode(int i) {
   MakeNode node(NodeName(i));
   if (*rc::gen::inRange(0, 2)) node.Label("zone", "z" + std::to_string(*rc::gen::inRange(0, 3)));
-  if (*rc::gen::inRange(0, 3) == 0) node.Taint("t" + std::to_string(*rc::gen::inRange(0, 2)), "", TaintEffect::kNoSchedule);
+  if (*rc::gen::inRange(0, 3) == 0)
+    node.Taint("t" + std::to_string(*rc::gen::inRange(0, 2)), "", TaintEffect::kNoSchedule);
   if (*rc::gen::inRange(0, 3) == 0) node.Image("image" + std::to_string(*rc::gen::inRange(0, 3)), 10);
   if (*rc::gen::inRange(0, 4) == 0) node.Unschedulable();
   node.Capacity({{"cpu", std::to_string(*rc::gen::inRange(1, 9))}, {"pods", "10"}});
@@ -285,7 +286,8 @@ RC_GTEST_PROP(ColumnsPropertyTest, EveryHistoryLeavesTheColumnsEqualToSumsComput
 RC_GTEST_PROP(ColumnsPropertyTest, AnOverlayIsWhatTheRowWouldBeWithThesePods, ()) {
   // One state keeps what the overlay starts from, the other is told of what the overlay only imagines.
   ClusterState base, told;
-  for (ClusterState* state : {&base, &told}) state->PutNode(std::make_shared<const Node>(MakeNode(NodeName(0)).Build()));
+  const auto node = std::make_shared<const Node>(MakeNode(NodeName(0)).Build());
+  for (ClusterState* state : {&base, &told}) state->PutNode(node);
   std::map<std::string, std::shared_ptr<const Pod>> here;
   for (int i = 0; i < *rc::gen::inRange(0, 5); ++i) {
     const auto pod = DrawPod(i, 0);

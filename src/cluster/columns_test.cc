@@ -61,8 +61,10 @@ TEST_F(ColumnsTest, FreeRowsAtTheEndAreCutOff) {
 }
 
 TEST_F(ColumnsTest, TenThousandNodesThatGoTakeTheirMemoryWithThem) {
-  for (int i = 0; i < 10'000; ++i)
-    Put(MakeNode("n" + std::to_string(i)).Label("n", std::to_string(i)).Capacity({{"cpu", "1"}, {"example.com/x", "1"}}));
+  for (int i = 0; i < 10'000; ++i) {
+    const std::string number = std::to_string(i);
+    Put(MakeNode("n" + number).Label("n", number).Capacity({{"cpu", "1"}, {"example.com/x", "1"}}));
+  }
   columns_.Column("n");
   for (int i = 0; i < 10'000; ++i) Remove("n" + std::to_string((i * 7919) % 10'000));
   const SnapshotData& data = columns_.data();
@@ -76,7 +78,9 @@ TEST_F(ColumnsTest, TenThousandNodesThatGoTakeTheirMemoryWithThem) {
 
 TEST_F(ColumnsTest, AReusedRowRemembersNothing) {
   const Resources none;
-  Put(MakeNode("a").Label("k", "v").Taint("t", "", TaintEffect::kNoSchedule).Unschedulable().Image("i", 9).Feature("F"));
+  MakeNode a("a");
+  a.Label("k", "v").Taint("t", "", TaintEffect::kNoSchedule).Unschedulable().Image("i", 9).Feature("F");
+  Put(a);
   Put(MakeNode("b"));
   columns_.Column("k");
   Remove("a");
@@ -269,9 +273,10 @@ TEST_F(ColumnsTest, PodsWithAffinityAreListedByRow) {
   Put(MakeNode("b"));
   PodAffinityTerm term;
   term.topology_key = "zone";
-  const PodRecord near{std::make_shared<const Pod>(MakePod("near").PodAffinity(term).Build()), 1, false};
-  const PodRecord far{std::make_shared<const Pod>(MakePod("far").PodAntiAffinity(term).Build()), 0, false};
-  const PodRecord prefers{std::make_shared<const Pod>(MakePod("prefers").PreferPodAntiAffinity(1, term).Build()), 1, false};
+  auto share = [](const Pod& pod) { return std::make_shared<const Pod>(pod); };
+  const PodRecord near{share(MakePod("near").PodAffinity(term)), 1, false};
+  const PodRecord far{share(MakePod("far").PodAntiAffinity(term)), 0, false};
+  const PodRecord prefers{share(MakePod("prefers").PreferPodAntiAffinity(1, term)), 1, false};
   for (const PodRecord* pod : {&near, &far, &prefers}) columns_.AddPod(pod->row, *pod);
   EXPECT_THAT(columns_.data().affinity_rows, ElementsAre(0, 1));
   EXPECT_THAT(columns_.data().anti_affinity_rows, ElementsAre(0));

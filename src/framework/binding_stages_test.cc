@@ -57,7 +57,7 @@ class BindingStagesTest : public ::testing::Test {
   }
 
   ProfileMaker maker_;
-  Calls calls_;
+  std::vector<std::string> calls_;
   std::map<std::string, Done> waiting_;
   std::optional<Ruling> result_;
   std::shared_ptr<BindingStages> stages_;
@@ -158,8 +158,8 @@ TEST_F(BindingStagesTest, PreFlightMaySayOnlySuccessSkipOrError) {
   EXPECT_EQ(Stages().PreFlight().ruling.verdict, Verdict::Fail("running PreBindPreFlight \"a\": no claim"));
   plugin.flight = [] { return PreFlight{Verdict(Code::kUnschedulable, "x"), false}; };
   EXPECT_EQ(Stages().PreFlight().ruling.verdict,
-            Verdict::Fail("PreBindPreFlight a returned \"Unschedulable\", which is unsupported. It is supposed to return "
-                          "Success, Skip, or Error status"));
+            Verdict::Fail("PreBindPreFlight a returned \"Unschedulable\", which is unsupported. It is supposed to "
+                          "return Success, Skip, or Error status"));
   plugin.flight = []() -> PreFlight { throw std::runtime_error("boom"); };
   EXPECT_EQ(Stages().PreFlight().ruling.verdict.code(), Code::kError);
 }

@@ -81,8 +81,8 @@ PreFilterRuling CycleRun::RunPreFilter() {
   PreFilterRuling result;
   for (const auto& entry : profile_.pre_filter) {
     const std::string& name = profile_.name(entry.index);
-    PreFilterOutcome outcome =
-        Guard([&] { return entry.plugin->PreFilter(*this); }, [](std::string text) { return PreFilterOutcome::Fail(std::move(text)); });
+    PreFilterOutcome outcome = Guard([&] { return entry.plugin->PreFilter(*this); },
+                                     [](std::string text) { return PreFilterOutcome::Fail(std::move(text)); });
     states_.slots[entry.index] = std::move(outcome.state);
     const Code code = outcome.verdict.code();
     if (code == Code::kSkip) {

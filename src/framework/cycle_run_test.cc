@@ -156,7 +156,8 @@ TEST_F(CycleRunTest, TheFirstPluginInOrderThatRejectsANodeIsTheOneReported) {
     asked.push_back(node.name());
     return node.name() != "n2" ? Verdict(kWrong) : Verdict();
   });
-  EXPECT_THAT(Rulings(Run()), ElementsAre(std::pair("n0", "a: full"), std::pair("n1", "b: wrong"), std::pair("n2", "")));
+  EXPECT_THAT(Rulings(Run()),
+              ElementsAre(std::pair("n0", "a: full"), std::pair("n1", "b: wrong"), std::pair("n2", "")));
   EXPECT_THAT(asked, ElementsAre("n1", "n2")) << "a rejected node is not asked about again";
 }
 
@@ -359,9 +360,8 @@ TEST_F(WhatIfTest, PluginsThatTrackPodsAreToldOnAStateOfTheirOwn) {
 
 TEST_F(WhatIfTest, AFailureToRemoveIsAnErrorThatNamesThePlugin) {
   cluster_.Add(MakeNode("n0")).Add(MakePod("x").OnNode("n0"));
-  maker_.PreFilter("a", [] { return PreFilterOutcome::Ok(); }).told = [](PluginState*, const PodRecord&, bool) -> Error {
-    throw std::runtime_error("boom");
-  };
+  PreFilterFake& plugin = maker_.PreFilter("a", [] { return PreFilterOutcome::Ok(); });
+  plugin.told = [](PluginState*, const PodRecord&, bool) -> Error { throw std::runtime_error("boom"); };
   maker_.FilterNodes("a", [](const NodeView&) { return Verdict(kFull); });
   Imagine([](WhatIf& what_if, const Snapshot& snapshot) {
     EXPECT_EQ(what_if.RemovePod(*snapshot.pods(0)[0]).text(),

@@ -42,7 +42,8 @@ TEST_F(ExplanationTest, TheDocumentHasTheFieldsThatItsReadersRelyOn) {
             R"({"apiVersion":"berth.dev/v1alpha1","kind":"Explanation","pod":"default/web-1","profile":"test",)"
             R"("preFilter":null,"nodes":[)"
             R"({"name":"a","feasible":true,"scores":{"Fit":{"raw":75,"normalized":75,"weighted":150}},"total":150},)"
-            R"({"name":"b","feasible":false,"plugin":"Taints","code":"UnschedulableAndUnresolvable","reasons":["tainted"]},)"
+            R"({"name":"b","feasible":false,"plugin":"Taints","code":"UnschedulableAndUnresolvable",)"
+            R"("reasons":["tainted"]},)"
             R"({"name":"c","feasible":true,"scores":{"Fit":{"raw":50,"normalized":50,"weighted":100}},"total":100}],)"
             R"("winners":["a"],"message":"","preemption":null})");
 }
@@ -52,7 +53,8 @@ TEST_F(ExplanationTest, ASingleFeasibleNodeHasNeitherScoresNorTotal) {
   ScoreBy("Fit", 1, {{"a", 1}});
   EXPECT_EQ(ToValue(Run()).ToJson(),
             R"({"apiVersion":"berth.dev/v1alpha1","kind":"Explanation","pod":"default/web-1","profile":"test",)"
-            R"("preFilter":null,"nodes":[{"name":"a","feasible":true}],"winners":["a"],"message":"","preemption":null})");
+            R"("preFilter":null,"nodes":[{"name":"a","feasible":true}],"winners":["a"],"message":"",)"
+            R"("preemption":null})");
   EXPECT_FALSE(Run().margin());
 }
 

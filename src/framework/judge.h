@@ -33,7 +33,7 @@ struct Judgement {
   };
   Kind kind = Kind::kFailed;
   std::optional<Ruling> outright;    // by PreEnqueue or PreFilter, for the pod as a whole
-  std::vector<VerdictId> verdicts;   // by row: kFitsId, the rejection, or kNotJudged (left out by PreFilter, or no node)
+  std::vector<VerdictId> verdicts;   // by row: kFitsId, the rejection, or kNotJudged (left out by PreFilter, no node)
   std::vector<uint16_t> plugins;     // by row: who rejected
   Verdict absent{Code::kUnschedulableAndUnresolvable, std::vector<std::string>{}};  // holds for kNotJudged rows
   std::vector<std::string> narrowed_by;

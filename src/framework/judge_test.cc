@@ -74,7 +74,8 @@ TEST_F(JudgeTest, AGatedPodIsNotTriedAndTheGateIsNamed) {
 
 TEST_F(JudgeTest, ARejectionByPreFilterIsTheWholeMessageButPostFilterStillRuns) {
   AddNodes(3);
-  maker_.PreFilter("a", [] { return PreFilterOutcome::Reject(Verdict(Code::kUnschedulableAndUnresolvable, "bad pod")); });
+  const Verdict bad(Code::kUnschedulableAndUnresolvable, "bad pod");
+  maker_.PreFilter("a", [bad] { return PreFilterOutcome::Reject(bad); });
   maker_.PostFilter("x", [&](const Cycle& cycle, const PluginState*, const FilterReport& report) {
     for (Row row = 0; row < cycle.snapshot().rows(); ++row) EXPECT_EQ(report.verdict(row).message(), "bad pod");
     return Says(Verdict(Code::kUnschedulable, "nothing to do"));
@@ -247,8 +248,8 @@ TEST_F(JudgeTest, FailuresOfScoringNameThePluginAndLeaveNoHalfScores) {
   EXPECT_EQ(message(normalize), "running Normalize on Score plugins: plugin \"x\" failed with: no max");
   range.Score("x", 1, ByNumber({1, 101}));
   EXPECT_EQ(message(range),
-            "applying score defaultWeights on Score plugins: plugin \"x\" returns an invalid score 101, it should in the "
-            "range of [0, 100] after normalizing");
+            "applying score defaultWeights on Score plugins: plugin \"x\" returns an invalid score 101, it should in "
+            "the range of [0, 100] after normalizing");
   thrown.Score("x", 1, [](const std::string&) -> int64_t { throw std::runtime_error("boom"); });
   EXPECT_EQ(message(thrown), "running Score plugins: plugin \"x\" failed with: plugin threw: boom");
 }
@@ -290,8 +291,9 @@ TEST_F(JudgeTest, ExplicitPercentagesFindAsManyNodesAsUpstream) {
     int32_t percent;
     size_t nodes, want;
   };
-  for (const Case& c : std::vector<Case>{{0, 5000, 5000}, {100, 5000, 5000}, {50, 99, 99}, {50, 100, 100}, {50, 150, 100},
-                                         {50, 1000, 500}, {1, 5000, 100}, {30, 5000, 1500}, {33, 1001, 330}, {99, 0, 0}})
+  const std::vector<Case> cases = {{0, 5000, 5000}, {100, 5000, 5000}, {50, 99, 99},    {50, 100, 100},  {50, 150, 100},
+                                   {50, 1000, 500}, {1, 5000, 100},    {30, 5000, 1500}, {33, 1001, 330}, {99, 0, 0}};
+  for (const Case& c : cases)
     EXPECT_EQ(FeasibleNodesToFind(c.percent, c.nodes), c.want) << c.percent << "% of " << c.nodes;
 }
 

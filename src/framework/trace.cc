@@ -32,7 +32,8 @@ CycleTrace MakeTrace(const Pod& pod, const Snapshot& snapshot, const Judgement& 
     if (last->nodes++ == 0) last->example = row;
   }
   std::vector<std::pair<Key, Seen>> most(counts.begin(), counts.end());
-  std::stable_sort(most.begin(), most.end(), [](const auto& a, const auto& b) { return a.second.nodes > b.second.nodes; });
+  std::stable_sort(most.begin(), most.end(),
+                   [](const auto& a, const auto& b) { return a.second.nodes > b.second.nodes; });
   // Room for what is kept and no more: a ring holds many thousands of these.
   most.resize(std::min(most.size(), CycleTrace::kMaxReasons));
   trace.reasons.reserve(most.size());
@@ -51,7 +52,8 @@ CycleTrace MakeTrace(const Pod& pod, const Snapshot& snapshot, const Judgement& 
     trace.ties = static_cast<uint32_t>(std::count(judgement.totals.begin(), judgement.totals.end(), best));
     trace.top.reserve(shown);
     for (size_t i = 0; i < shown; ++i) {
-      CycleTrace::Candidate candidate{snapshot.node(judgement.feasible[order[i]]).name(), judgement.totals[order[i]], {}};
+      const std::string& node = snapshot.node(judgement.feasible[order[i]]).name();
+      CycleTrace::Candidate candidate{node, judgement.totals[order[i]], {}};
       candidate.scores.reserve(judgement.scores.size());
       for (const PluginScores& scores : judgement.scores)
         candidate.scores.emplace_back(scores.plugin, static_cast<uint8_t>(scores.normalized[order[i]]));

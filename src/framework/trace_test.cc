@@ -91,7 +91,8 @@ TEST_F(TraceTest, ReasonsThatAlternateAreStillCountedTogether) {
 
 TEST_F(TraceTest, TheBestCandidatesComeFirstWithTheirScoresAndTiesAreCounted) {
   for (int i = 0; i < 7; ++i) cluster_.Add(MakeNode("n" + std::to_string(i)));
-  maker_.Score("a", 3, [](const std::string& node) { return std::vector<int64_t>{1, 9, 2, 9, 3, 4, 5}.at(node[1] - '0'); });
+  const std::vector<int64_t> scores = {1, 9, 2, 9, 3, 4, 5};
+  maker_.Score("a", 3, [scores](const std::string& node) { return scores.at(static_cast<size_t>(node[1] - '0')); });
   maker_.Score("b", 1, [](const std::string&) { return 100; });
   const CycleTrace trace = Run();
   EXPECT_EQ(trace.kind, Judgement::Kind::kFits);

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small plugins for tests of the framework: each point is a function that the test gives, and every call is written down.
+// Small plugins for tests of the framework: what each one does at its point is a function that the test gives.
 #pragma once
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "berth/plugin.h"
 #include "framework/profile.h"
 
 namespace berth::framework {
-
-// What was called, in order: "Reserve a".
-using Calls = std::vector<std::string>;
 
 struct PreFilterFake final : PreFilterPlugin {
   std::function<PreFilterOutcome(const Cycle&)> fn;
@@ -37,7 +36,8 @@ struct FilterFake final : FilterPlugin {
 
 struct PostFilterFake final : PostFilterPlugin {
   std::function<PostFilterOutcome(const Cycle&, const PluginState*, const FilterReport&)> fn;
-  PostFilterOutcome PostFilter(const Cycle& cycle, const PluginState* state, const FilterReport& report) const override {
+  PostFilterOutcome PostFilter(const Cycle& cycle, const PluginState* state,
+                               const FilterReport& report) const override {
     return fn(cycle, state, report);
   }
 };

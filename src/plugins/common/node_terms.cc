@@ -116,6 +116,23 @@ void CompiledTerm::And(const NodeBatch& nodes, size_t first, std::span<uint8_t> 
   }
 }
 
+bool CompiledTerm::Matches(Row row) const {
+  if (nothing_) return false;
+  for (const Condition& condition : conditions_) {
+    bool holds = row == condition.row;
+    if (condition.column != nullptr) {
+      const uint32_t id = (*condition.column)[row];
+      if (!condition.table.empty()) {
+        if (condition.table[id] == 0) return false;
+        continue;
+      }
+      holds = std::find(condition.ids.begin(), condition.ids.end(), id) != condition.ids.end();
+    }
+    if (holds == condition.negated) return false;
+  }
+  return true;
+}
+
 CompiledSelector::CompiledSelector(const NodeSelector& selector, const Snapshot& snapshot) {
   for (const NodeSelectorTerm& term : selector.terms) {
     CompiledTerm compiled(term, snapshot);

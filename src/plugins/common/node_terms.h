@@ -13,7 +13,7 @@
 namespace berth::plugins {
 
 // Conditions that all have to hold. Valid as long as the snapshot it was compiled for: value ids may change afterwards.
-// Thread safety: Match from any thread.
+// Thread safety: And and Matches from any thread.
 class CompiledTerm {
  public:
   // Matches every row until conditions are added.
@@ -25,6 +25,8 @@ class CompiledTerm {
 
   // Clears match[i] where row first + i of the batch does not match. REQUIRES: first + match.size() <= nodes.size().
   void And(const NodeBatch& nodes, size_t first, std::span<uint8_t> match) const;
+  // The same for one row.
+  bool Matches(Row row) const;
   bool matches_nothing() const { return nothing_; }
 
  private:

@@ -218,6 +218,26 @@ TEST_F(BindingStagesTest, PreBindThatThrowsOrAnswersTwiceIsCountedOnce) {
   EXPECT_EQ(PreBind()->verdict, Verdict::Fail("running PreBind plugin \"b\": plugin threw: boom"));
 }
 
+TEST_F(BindingStagesTest, ASecondAnswerDoesNotCountForANeighbour) {
+  Slow("a", true);
+  Slow("b", true);
+  EXPECT_FALSE(PreBind());
+  waiting_["a"]({});
+  waiting_["a"]({});
+  EXPECT_FALSE(result_) << "b has not answered";
+  waiting_["b"]({});
+  EXPECT_TRUE(result_);
+}
+
+TEST_F(BindingStagesTest, ABinderThatAnswersTwiceIsHeardOnce) {
+  maker_.Bind("a", [](Done done) {
+    done({});
+    done(Verdict::Skip());
+    throw std::runtime_error("after the fact");
+  });
+  EXPECT_TRUE(Bind()->verdict.fits());
+}
+
 TEST_F(BindingStagesTest, WithoutPreBindPluginsItIsDoneAtOnce) { EXPECT_TRUE(PreBind()->verdict.fits()); }
 
 TEST_F(BindingStagesTest, PreBindMayFinishOnOtherThreads) {

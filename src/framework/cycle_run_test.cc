@@ -305,6 +305,7 @@ class WhatIfTest : public CycleRunTest {
       return PostFilterOutcome{};
     });
     Run();
+    maker_.profile.post_filter.clear();
     EXPECT_TRUE(asked);
   }
 };
@@ -336,7 +337,7 @@ TEST_F(WhatIfTest, ItsAnswersIncludeNominatedPods) {
 }
 
 TEST_F(WhatIfTest, PluginsThatTrackPodsAreToldOnAStateOfTheirOwn) {
-  cluster_.Add(MakeNode("n0")).Add(MakePod("x").OnNode("n0"));
+  cluster_.Add(MakeNode("n0")).Add(MakePod("x").OnNode("n0")).Add(MakePod("y").OnNode("n0"));
   int told_skipped = 0;
   maker_.PreFilter("a", [] { return PreFilterOutcome::Ok(std::make_unique<Counter>()); }).told =
       [](PluginState* state, const PodRecord&, bool added) {
@@ -346,13 +347,15 @@ TEST_F(WhatIfTest, PluginsThatTrackPodsAreToldOnAStateOfTheirOwn) {
   maker_.PreFilter("skips", [] { return PreFilterOutcome::Skip(); }).told =
       [&](PluginState*, const PodRecord&, bool) { return ++told_skipped, Error::Ok(); };
   maker_.Filter("a", [](const PluginState* state, const NodeBatch&, Rejections& out) {
-    if (static_cast<const Counter*>(state)->pods >= 0) out.Reject(0, out.Intern(kFull));
+    if (static_cast<const Counter*>(state)->pods > -2) out.Reject(0, out.Intern(kFull));
     return Error::Ok();
   });
   Imagine([](WhatIf& what_if, const Snapshot& snapshot) {
     EXPECT_FALSE(what_if.Judge().fits());
     EXPECT_TRUE(what_if.RemovePod(*snapshot.pods(0)[0]).ok());
-    EXPECT_TRUE(what_if.Judge().fits());
+    EXPECT_FALSE(what_if.Judge().fits());
+    EXPECT_TRUE(what_if.RemovePod(*snapshot.pods(0)[1]).ok());
+    EXPECT_TRUE(what_if.Judge().fits()) << "both removals count";
   });
   EXPECT_EQ(told_skipped, 0);
   EXPECT_THAT(Rulings(Run()), ElementsAre(std::pair("n0", "a: full"))) << "the original state did not move";

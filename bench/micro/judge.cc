@@ -83,13 +83,10 @@ void Judge(benchmark::State& state, const Pod& pod) {
   World& world = TheWorld();
   Checked(pod, PlainCount(world, pod.resources.request.milli_cpu));
   const Snapshot snapshot = world.cluster.snapshot();
-  for (auto _ : state)
-    benchmark::DoNotOptimize(world.engine->Judge(world.engine->first_profile(), pod, snapshot, {}));
+  for (auto _ : state) benchmark::DoNotOptimize(world.engine->Judge(world.engine->first_profile(), pod, snapshot, {}));
 }
 
-void PlainPod(benchmark::State& state) {
-  Judge(state, MakePod("plain").Request({{"cpu", "500m"}, {"memory", "1Gi"}}));
-}
+void PlainPod(benchmark::State& state) { Judge(state, MakePod("plain").Request({{"cpu", "500m"}, {"memory", "1Gi"}})); }
 BENCHMARK(PlainPod)->Unit(benchmark::kMicrosecond);
 
 void PodWithSpreadAndAffinity(benchmark::State& state) {
@@ -113,9 +110,7 @@ void PodWithSpreadAndAffinity(benchmark::State& state) {
 BENCHMARK(PodWithSpreadAndAffinity)->Unit(benchmark::kMicrosecond);
 
 // Nothing fits, and preemption looks at every node (all pods have the same priority, so it finds nobody to evict).
-void PodThatFitsNowhere(benchmark::State& state) {
-  Judge(state, MakePod("whale").Request({{"cpu", "3500m"}}));
-}
+void PodThatFitsNowhere(benchmark::State& state) { Judge(state, MakePod("whale").Request({{"cpu", "3500m"}})); }
 BENCHMARK(PodThatFitsNowhere)->Unit(benchmark::kMicrosecond);
 
 void PodThatCouldPreemptEverywhere(benchmark::State& state) {

@@ -18,7 +18,8 @@ class RackTemperature final : public berth::NodePlugin {
   // What operators read in the pod's event, counted over nodes. Remedy::kNone: evicting pods does not cool a rack.
   static constexpr berth::Reason kTooHot{"node(s) were in a rack above maxCelsius", berth::Remedy::kNone};
 
-  // Arguments are declared where they are used. `berth config check` names the field and the value that is out of range.
+  // Arguments are declared where they are used. `berth config check` names the field and the value that is out of
+  // range.
   struct Args {
     int64_t max_celsius = 35;
     void Read(berth::ArgsReader& in) { in.Int("maxCelsius", max_celsius, {.min = 1, .max = 90}); }

@@ -14,8 +14,21 @@ namespace berth {
 inline namespace v1 {
 
 enum class EventResource : uint8_t {
-  kPod, kAssignedPod, kUnschedulablePod, kNode, kPersistentVolume, kPersistentVolumeClaim, kCsiNode, kCsiDriver,
-  kCsiStorageCapacity, kVolumeAttachment, kStorageClass, kResourceClaim, kResourceSlice, kDeviceClass, kWildCard
+  kPod,
+  kAssignedPod,
+  kUnschedulablePod,
+  kNode,
+  kPersistentVolume,
+  kPersistentVolumeClaim,
+  kCsiNode,
+  kCsiDriver,
+  kCsiStorageCapacity,
+  kVolumeAttachment,
+  kStorageClass,
+  kResourceClaim,
+  kResourceSlice,
+  kDeviceClass,
+  kWildCard
 };
 
 // Action bits, values as kube-scheduler's: a registration matches an event when bits intersect and the event's value is

@@ -15,9 +15,9 @@ using ReasonCounts = std::map<std::string, size_t>;
 
 struct FitErrorParts {
   size_t nodes = 0;
-  std::string pre_filter;       // the PreFilter rejection; replaces the counts
+  std::string pre_filter;  // the PreFilter rejection; replaces the counts
   ReasonCounts reasons;
-  std::string post_filter;      // what PostFilter said; empty after a successful preemption
+  std::string post_filter;  // what PostFilter said; empty after a successful preemption
 };
 
 // `0/5 nodes are available: 2 Insufficient cpu, 3 node(s) were unschedulable. <post filter>`; the counted reasons are

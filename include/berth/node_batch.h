@@ -62,9 +62,7 @@ class NodeBatch {
   std::span<const int64_t> requested(ResourceId id) const {
     return overlay_ ? overlay_->requested(id) : Cut(snapshot_->requested(id));
   }
-  std::span<const int64_t> pod_count() const {
-    return overlay_ ? overlay_->pod_count() : Cut(snapshot_->pod_count());
-  }
+  std::span<const int64_t> pod_count() const { return overlay_ ? overlay_->pod_count() : Cut(snapshot_->pod_count()); }
   std::span<const int64_t> nonzero_cpu() const {
     return overlay_ ? overlay_->nonzero_cpu() : Cut(snapshot_->nonzero_cpu());
   }

@@ -24,7 +24,17 @@ namespace berth {
 inline namespace v1 {
 
 enum class Point : uint8_t {
-  kPreEnqueue, kQueueSort, kPreFilter, kFilter, kPostFilter, kPreScore, kScore, kReserve, kPermit, kPreBind, kBind,
+  kPreEnqueue,
+  kQueueSort,
+  kPreFilter,
+  kFilter,
+  kPostFilter,
+  kPreScore,
+  kScore,
+  kReserve,
+  kPermit,
+  kPreBind,
+  kBind,
   kPostBind
 };
 inline constexpr size_t kPointCount = 12;
@@ -163,7 +173,8 @@ struct PostFilterOutcome {
 class PostFilterPlugin : public virtual Plugin {
  public:
   // `state`: what this plugin's PreFilter returned; null when it has none or never ran.
-  virtual PostFilterOutcome PostFilter(const Cycle& cycle, const PluginState* state, const FilterReport& report) const = 0;
+  virtual PostFilterOutcome PostFilter(const Cycle& cycle, const PluginState* state,
+                                       const FilterReport& report) const = 0;
 };
 
 // Success with a state, Skip (Score is not asked and contributes nothing), or Error.

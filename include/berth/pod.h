@@ -99,8 +99,20 @@ struct TopologySpreadConstraint {
   bool operator==(const TopologySpreadConstraint&) const = default;
 };
 
-enum class VolumeKind : uint8_t { kOther, kClaim, kEphemeral, kImage, kGcePd, kAwsEbs, kRbd, kIscsi, kAzureDisk, kCsi,
-                                  kCinder, kPortworx };
+enum class VolumeKind : uint8_t {
+  kOther,
+  kClaim,
+  kEphemeral,
+  kImage,
+  kGcePd,
+  kAwsEbs,
+  kRbd,
+  kIscsi,
+  kAzureDisk,
+  kCsi,
+  kCinder,
+  kPortworx
+};
 
 // A pod's volume; `source` is the claim name, image reference, disk or driver name, as the kind has it.
 struct PodVolume {

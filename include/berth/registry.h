@@ -108,7 +108,6 @@ Result<std::unique_ptr<Plugin>> Construct(const Args& args, Handle& handle) {
   }
 }
 
-
 }  // namespace internal
 
 template <class T>

@@ -74,7 +74,7 @@ class LabelColumn {
 
 // What ClusterState keeps per row besides the columns.
 struct RowData {
-  std::shared_ptr<const Node> node;  // null: pods are there, but the node is unknown ("ghost") or the row is free
+  std::shared_ptr<const Node> node;    // null: pods are there, but the node is unknown ("ghost") or the row is free
   std::vector<const PodRecord*> pods;  // upstream's order: a removed pod's place is taken by the last one
   std::vector<const PodRecord*> affinity_pods;       // with any pod (anti-)affinity
   std::vector<const PodRecord*> anti_affinity_pods;  // with required anti-affinity
@@ -95,12 +95,12 @@ struct SnapshotData {
   std::vector<std::vector<int64_t>> allocatable, requested;  // [resource][row]; an empty column is all zero
   std::vector<int64_t> pod_count, nonzero_cpu, nonzero_memory;
   std::vector<uint8_t> unschedulable;
-  std::vector<uint32_t> taint_set, image_set, feature_set;   // ids into the tables below
-  std::vector<std::vector<Taint>> taint_sets;                // [0] is the empty set, as in the next two
-  std::vector<std::vector<uint32_t>> image_sets;             // sorted image ids
+  std::vector<uint32_t> taint_set, image_set, feature_set;  // ids into the tables below
+  std::vector<std::vector<Taint>> taint_sets;               // [0] is the empty set, as in the next two
+  std::vector<std::vector<uint32_t>> image_sets;            // sorted image ids
   std::vector<std::vector<std::string>> feature_sets;
-  std::vector<ImageState> images;                            // by image id
-  std::vector<Row> affinity_rows, anti_affinity_rows;        // rows that hold such pods, ascending
+  std::vector<ImageState> images;                      // by image id
+  std::vector<Row> affinity_rows, anti_affinity_rows;  // rows that hold such pods, ascending
   std::unordered_map<Row, std::vector<const PodRecord*>> nominated;
   std::vector<int64_t> zeros;
   ObjectStores objects;
@@ -126,7 +126,8 @@ class RowOverlay;
 // A Snapshot is a read-only, columnar view of the cluster for one scheduling cycle.
 //
 // Row i of every column describes the same node and rows never move while a Snapshot is in use. On the scheduling
-// thread it costs nothing: it is a view of ClusterState's own arrays, stable because events wait until the cycle is over.
+// thread it costs nothing: it is a view of ClusterState's own arrays, stable because events wait until the cycle is
+// over.
 //
 // Thread safety: labels() and order() on the scheduling thread only (they may build what is asked for the first time);
 // everything else from any thread while the cycle lasts.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Value: a small JSON document in memory, for configuration and plugin arguments. Cluster objects never pass through it;
-// they are decoded straight into structs.
+// Value: a small JSON document in memory, for configuration and plugin arguments. Cluster objects never pass through
+// it; they are decoded straight into structs.
 #pragma once
 
 #include <cstdint>

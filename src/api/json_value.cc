@@ -54,8 +54,10 @@ class Reader {
         if (const auto error = json.get_string().get(text)) return Broken(error, path);
         return Value::String(std::string(text));
       }
-      case json_type::array: return ReadArray(json, path, depth);
-      case json_type::object: return ReadObject(json, path, depth);
+      case json_type::array:
+        return ReadArray(json, path, depth);
+      case json_type::object:
+        return ReadObject(json, path, depth);
     }
     return Value();
   }

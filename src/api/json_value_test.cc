@@ -8,14 +8,14 @@ namespace berth {
 namespace {
 
 TEST(JsonValueTest, KeepsEverythingAsWritten) {
-  const std::string json =
-      R"({"a":[1,-2.50,1e400,123456789012345678901234567890],"s":"\u00e9\n","t":true,"f":false,)"
-      R"("n":null,"o":{},"l":[]})";
+  const std::string json = R"({"a":[1,-2.50,1e400,123456789012345678901234567890],"s":"\u00e9\n","t":true,"f":false,)"
+                           R"("n":null,"o":{},"l":[]})";
   std::vector<FieldError> errors;
   const Value value = ParseJson(json, errors);
   EXPECT_TRUE(errors.empty()) << errors[0].ToString();
-  EXPECT_EQ(value.ToJson(), "{\"a\":[1,-2.50,1e400,123456789012345678901234567890],\"s\":\"\xc3\xa9\\n\",\"t\":true,"
-                            "\"f\":false,\"n\":null,\"o\":{},\"l\":[]}");
+  EXPECT_EQ(value.ToJson(),
+            "{\"a\":[1,-2.50,1e400,123456789012345678901234567890],\"s\":\"\xc3\xa9\\n\",\"t\":true,"
+            "\"f\":false,\"n\":null,\"o\":{},\"l\":[]}");
 }
 
 TEST(JsonValueTest, ScalarsMayStandAlone) {

@@ -27,8 +27,8 @@ constexpr char kUsage[] =
     "\n";
 
 void Print(const framework::Profile& profile, std::ostream& out) {
-  out << "profile " << profile.scheduler_name
-      << " (percentageOfNodesToScore " << profile.percentage_of_nodes_to_score << ")\n";
+  out << "profile " << profile.scheduler_name << " (percentageOfNodesToScore " << profile.percentage_of_nodes_to_score
+      << ")\n";
   for (size_t i = 0; i < kPointCount; ++i) {
     const auto point = static_cast<Point>(i);
     const std::string label = std::string(ToString(point)) + ":";

@@ -103,16 +103,15 @@ TEST_F(ConfigCommandTest, DefaultsCompletesAFile) {
 }
 
 TEST_F(ConfigCommandTest, WrongUsageIsExitCode2) {
-  for (const std::vector<std::string>& args : std::vector<std::vector<std::string>>{
-           {},
-           {"check"},
-           {"check", "a", "b"},
-           {"check", "a", "-o", "json"},
-           {"defaults", "a", "b"},
-           {"defaults", "-o"},
-           {"defaults", "-o", "xml"},
-           {"defaults", "--what"},
-           {"convert", "a"}}) {
+  for (const std::vector<std::string>& args : std::vector<std::vector<std::string>>{{},
+                                                                                    {"check"},
+                                                                                    {"check", "a", "b"},
+                                                                                    {"check", "a", "-o", "json"},
+                                                                                    {"defaults", "a", "b"},
+                                                                                    {"defaults", "-o"},
+                                                                                    {"defaults", "-o", "xml"},
+                                                                                    {"defaults", "--what"},
+                                                                                    {"convert", "a"}}) {
     EXPECT_EQ(Run(args), 2);
     EXPECT_NE(err_.str().find("usage: berth config"), std::string::npos);
   }

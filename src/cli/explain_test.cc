@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // `berth explain --offline`: exit codes, complaints, the table for people and the JSON for tools.
-#include "cli/explain_command.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,6 +9,7 @@
 #include <sstream>
 
 #include "api/json_value.h"
+#include "cli/explain_command.h"
 #include "plugins/builtin.h"
 
 namespace berth::cli {
@@ -164,10 +163,9 @@ TEST_F(ExplainTest, ASchedulerNameWithoutProfileIsJudgedByTheDefaultOneUnlessACo
 }
 
 TEST_F(ExplainTest, AConfigurationChangesWhoIsAsked) {
-  const std::string config =
-      File("config.yaml",
-           "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
-           "profiles: [{plugins: {filter: {disabled: [{name: TaintToleration}]}}}]\n");
+  const std::string config = File("config.yaml",
+                                  "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+                                  "profiles: [{plugins: {filter: {disabled: [{name: TaintToleration}]}}}]\n");
   ASSERT_EQ(Explain("web", {"--config=" + config}), 0) << err_.str();
   EXPECT_THAT(out_.str(), HasSubstr("4 of 4 nodes fit"));
 }
@@ -176,13 +174,13 @@ TEST_F(ExplainTest, AllErrorsOfAllFilesAndTheConfigurationAreListed) {
   const std::string bad1 = File("bad1.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec: {containers: 7}\n");
   const std::string bad2 =
       File("bad2.yaml", "apiVersion: v1\nkind: Node\nmetadata: {name: y1}\nstatus: {allocatable: {cpu: lots}}\n");
-  const std::string config = File("bad3.yaml", "apiVersion: kubescheduler.config.k8s.io/v1\n"
-                                               "kind: KubeSchedulerConfiguration\nparallelism: -1\nnonsense: 1\n");
+  const std::string config = File("bad3.yaml",
+                                  "apiVersion: kubescheduler.config.k8s.io/v1\n"
+                                  "kind: KubeSchedulerConfiguration\nparallelism: -1\nnonsense: 1\n");
   const std::string none = directory_ + "/none.yaml";
   EXPECT_EQ(Run({"--offline", "-f", bad1, "-f", bad2, "-f", none, "--pod", "x", "--config", config}), 2);
-  for (const char* text :
-       {"bad1.yaml: Pod \"default/x\": spec.containers", "bad2.yaml: Node \"y1\": status.allocatable[cpu]", "none.yaml",
-        "bad3.yaml: ", "nonsense"})
+  for (const char* text : {"bad1.yaml: Pod \"default/x\": spec.containers",
+                           "bad2.yaml: Node \"y1\": status.allocatable[cpu]", "none.yaml", "bad3.yaml: ", "nonsense"})
     EXPECT_THAT(err_.str(), HasSubstr(text));
   EXPECT_THAT(out_.str(), IsEmpty());
 }

@@ -80,8 +80,9 @@ std::string Verdictline(const Explanation& explanation) {
            Join(refusal.reasons, ", ") + "\n";
   }
   if (explanation.winners.empty()) return "Pending: " + explanation.message + "\n";
-  if (feasible == 1) return "Goes to " + explanation.winners.front() + ": the only node of " +
-                            std::to_string(explanation.nodes.size()) + " that fits.\n";
+  if (feasible == 1)
+    return "Goes to " + explanation.winners.front() + ": the only node of " + std::to_string(explanation.nodes.size()) +
+           " that fits.\n";
   std::string text = "Goes to " + Join(explanation.winners, " or ", 5) + ": " + count + " nodes fit";
   if (explanation.winners.size() > 1)
     return text + ", and " + std::to_string(explanation.winners.size()) + " share the best score.\n";

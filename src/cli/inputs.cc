@@ -40,9 +40,9 @@ std::optional<LoadedObjects> ReadObjects(const std::vector<std::string>& paths, 
   for (const auto& pod : result.objects.pods) {
     const auto [first, added] = by_uid.emplace(pod->uid(), pod.get());
     if (added) continue;
-    result.errors.push_back({"", "Pod", FullName(*pod), "metadata.uid", pod->uid(),
-                             "Duplicate value: " + Quoted(pod->uid()) + ", which is also the uid of " +
-                                 FullName(*first->second)});
+    result.errors.push_back(
+        {"", "Pod", FullName(*pod), "metadata.uid", pod->uid(),
+         "Duplicate value: " + Quoted(pod->uid()) + ", which is also the uid of " + FullName(*first->second)});
   }
   for (const LoadError& error : result.errors) err << error.Text() << "\n";
   if (!result.ok()) return std::nullopt;

@@ -14,7 +14,8 @@ namespace {
 constexpr char kUsage[] =
     "usage: berth sim -f FILE... [--config FILE] [-o table|json]\n"
     "\n"
-    "Places the pending pods of the files, one after another in queue order, on the nodes of the files, and prints where\n"
+    "Places the pending pods of the files, one after another in queue order, on the nodes of the files, and prints "
+    "where\n"
     "each one went and why. Nothing is evicted: a pod that could preempt is pending, with what it would take.\n"
     "\n";
 

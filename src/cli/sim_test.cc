@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // `berth sim`: the table, the JSON, and that two runs give the same bytes.
-#include "cli/sim_command.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "cli/sim_command.h"
 #include "plugins/builtin.h"
 
 namespace berth::cli {
@@ -69,8 +68,8 @@ TEST_F(SimTest, TheTableSaysWhatPreemptionWouldTake) {
 }
 
 TEST_F(SimTest, TheJsonHasPlacementsPendingPodsAndASummary) {
-  const std::string file = File(NodeText("a", 2) + PodText("p1", "1") + PodText("held", "1",
-                                                                                "schedulingGates: [{name: g}], "));
+  const std::string file =
+      File(NodeText("a", 2) + PodText("p1", "1") + PodText("held", "1", "schedulingGates: [{name: g}], "));
   ASSERT_EQ(Run({"-f", file, "-o=json"}), 0) << err_.str();
   EXPECT_EQ(out_.str(), R"({
   "apiVersion": "berth.dev/v1alpha1",

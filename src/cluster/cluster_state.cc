@@ -59,8 +59,7 @@ Error ClusterState::AddPod(std::shared_ptr<const Pod> pod) {
     Place(std::move(pod), false);
     return Error::Ok();
   }
-  if (!it->second->assumed)
-    return Error("pod " + pod->uid() + "(" + FullName(*pod) + ") was already in added state");
+  if (!it->second->assumed) return Error("pod " + pod->uid() + "(" + FullName(*pod) + ") was already in added state");
   const std::string expected = it->second->pod->node_name;
   Displace(it);
   std::string moved;
@@ -74,8 +73,7 @@ Error ClusterState::UpdatePod(std::shared_ptr<const Pod> pod) {
   auto it = pods_.find(pod->uid());
   if (it == pods_.end())
     return Error("pod " + pod->uid() + "(" + FullName(*pod) + ") is not added to the cache, so cannot be updated");
-  if (it->second->assumed)
-    return Error("assumed pod " + pod->uid() + "(" + FullName(*pod) + ") should not be updated");
+  if (it->second->assumed) return Error("assumed pod " + pod->uid() + "(" + FullName(*pod) + ") should not be updated");
   const std::string before = it->second->pod->node_name;
   Displace(it);
   std::string moved;

@@ -97,8 +97,8 @@ class ClusterState {
   void TellObjectsChanged();
 
   Columns columns_;
-  ByText<std::unique_ptr<PodRecord>> pods_;  // by uid
-  ByText<Nomination> nominations_;           // by uid
+  ByText<std::unique_ptr<PodRecord>> pods_;        // by uid
+  ByText<Nomination> nominations_;                 // by uid
   ByText<std::vector<std::string>> nominated_to_;  // node name to uids, in nomination order
   std::vector<PluginIndex*> indexes_;
 };

@@ -265,8 +265,7 @@ void Columns::ClearNode(Row row) {
 void Columns::AddPod(Row row, const PodRecord& pod) {
   RowData& at = data_.rows[row];
   at.pods.push_back(&pod);
-  ForEachHeld(pod.pod->resources,
-              [&](ResourceId id, int64_t amount) { Cell(data_.requested, id, row, amount, 1); });
+  ForEachHeld(pod.pod->resources, [&](ResourceId id, int64_t amount) { Cell(data_.requested, id, row, amount, 1); });
   WrapAdd(data_.nonzero_cpu[row], pod.pod->resources.nonzero_cpu, 1);
   WrapAdd(data_.nonzero_memory[row], pod.pod->resources.nonzero_memory, 1);
   ++data_.pod_count[row];
@@ -290,8 +289,7 @@ void Columns::RemovePod(const PodRecord& pod) {
   SwapErase(at.anti_affinity_pods, &pod);
   if (at.affinity_pods.empty()) EraseSorted(data_.affinity_rows, row);
   if (at.anti_affinity_pods.empty()) EraseSorted(data_.anti_affinity_rows, row);
-  ForEachHeld(pod.pod->resources,
-              [&](ResourceId id, int64_t amount) { Cell(data_.requested, id, row, amount, -1); });
+  ForEachHeld(pod.pod->resources, [&](ResourceId id, int64_t amount) { Cell(data_.requested, id, row, amount, -1); });
   WrapAdd(data_.nonzero_cpu[row], pod.pod->resources.nonzero_cpu, -1);
   WrapAdd(data_.nonzero_memory[row], pod.pod->resources.nonzero_memory, -1);
   --data_.pod_count[row];

@@ -22,8 +22,8 @@ namespace berth::cluster {
 // memory returns when a cluster shrinks.
 //
 // Invariants: for every row, requested, pod_count, nonzero_* and the affinity lists equal the sums over its pods; a
-// free row is zero in all columns; affinity_rows and anti_affinity_rows list exactly the rows whose lists are not empty.
-// Ports are a set that the first of two pods with one port takes along when it goes, as upstream has it.
+// free row is zero in all columns; affinity_rows and anti_affinity_rows list exactly the rows whose lists are not
+// empty. Ports are a set that the first of two pods with one port takes along when it goes, as upstream has it.
 //
 // Thread safety: scheduling thread only.
 class Columns final : public SnapshotSource {

@@ -73,7 +73,7 @@ struct Model {
     bool assumed = false;
   };
   std::map<std::string, std::shared_ptr<const Node>> nodes;
-  std::map<std::string, Placed> pods;                   // by uid
+  std::map<std::string, Placed> pods;                     // by uid
   std::map<std::string, std::vector<std::string>> order;  // node name to uids, in upstream's order
   std::map<std::string, std::vector<HostPort>> ports;
   std::vector<std::pair<std::string, std::string>> nominated;  // uid, node; in order

@@ -249,8 +249,7 @@ TEST_F(ColumnsTest, AnUpdateRecordsJustTheFieldsThatChanged) {
 TEST_F(ColumnsTest, PodsAndNominationsAreRecorded) {
   Put(MakeNode("a"));
   const PodRecord record{std::make_shared<const Pod>(MakePod("p").Build()), 0, false};
-  constexpr RowFields kOfPods =
-      row_field::kRequested | row_field::kPodCount | row_field::kPods | row_field::kPorts;
+  constexpr RowFields kOfPods = row_field::kRequested | row_field::kPodCount | row_field::kPods | row_field::kPorts;
   EXPECT_THAT(Recorded([&] { columns_.AddPod(0, record); }), ElementsAre(std::pair(Row{0}, kOfPods)));
   EXPECT_THAT(Recorded([&] { columns_.RemovePod(record); }), ElementsAre(std::pair(Row{0}, kOfPods)));
   EXPECT_THAT(Recorded([&] { columns_.SetNominated(0, {&record}); }),

@@ -12,8 +12,13 @@ TEST(Base64Test, TheExamplesOfTheRfc) {
   const struct {
     const char* bytes;
     const char* text;
-  } cases[] = {{"", ""},         {"f", "Zg=="},         {"fo", "Zm8="},        {"foo", "Zm9v"},
-               {"foob", "Zm9vYg=="}, {"fooba", "Zm9vYmE="}, {"foobar", "Zm9vYmFy"}};
+  } cases[] = {{"", ""},
+               {"f", "Zg=="},
+               {"fo", "Zm8="},
+               {"foo", "Zm9v"},
+               {"foob", "Zm9vYg=="},
+               {"fooba", "Zm9vYmE="},
+               {"foobar", "Zm9vYmFy"}};
   for (const auto& c : cases) {
     EXPECT_EQ(EncodeBase64(c.bytes), c.text);
     EXPECT_EQ(DecodeBase64(c.text).value(), c.bytes);

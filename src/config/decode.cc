@@ -140,18 +140,30 @@ void ReadExtender(ArgsReader& in, Extender& out) {
 
 const char* PluginsKey(Point point) {
   switch (point) {
-    case Point::kPreEnqueue: return "preEnqueue";
-    case Point::kQueueSort: return "queueSort";
-    case Point::kPreFilter: return "preFilter";
-    case Point::kFilter: return "filter";
-    case Point::kPostFilter: return "postFilter";
-    case Point::kPreScore: return "preScore";
-    case Point::kScore: return "score";
-    case Point::kReserve: return "reserve";
-    case Point::kPermit: return "permit";
-    case Point::kPreBind: return "preBind";
-    case Point::kBind: return "bind";
-    case Point::kPostBind: return "postBind";
+    case Point::kPreEnqueue:
+      return "preEnqueue";
+    case Point::kQueueSort:
+      return "queueSort";
+    case Point::kPreFilter:
+      return "preFilter";
+    case Point::kFilter:
+      return "filter";
+    case Point::kPostFilter:
+      return "postFilter";
+    case Point::kPreScore:
+      return "preScore";
+    case Point::kScore:
+      return "score";
+    case Point::kReserve:
+      return "reserve";
+    case Point::kPermit:
+      return "permit";
+    case Point::kPreBind:
+      return "preBind";
+    case Point::kBind:
+      return "bind";
+    case Point::kPostBind:
+      return "postBind";
   }
   return "";
 }

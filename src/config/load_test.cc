@@ -70,8 +70,7 @@ TEST(LoadTest, TheDefaultsAreKubeSchedulers) {
   const Value golden = Parse(testing::kDefaultConfiguration);
   EXPECT_EQ(ToValue(DefaultConfiguration(TestRegistry()), TestRegistry()).ToJson(1), golden.ToJson(1));
   EXPECT_EQ(ToValue(LoadOk(""), TestRegistry()), golden);
-  EXPECT_EQ(ToValue(LoadOk("parallelism: null\nprofiles: null\nleaderElection: null\nextenders: []\n"),
-                    TestRegistry()),
+  EXPECT_EQ(ToValue(LoadOk("parallelism: null\nprofiles: null\nleaderElection: null\nextenders: []\n"), TestRegistry()),
             golden);
   EXPECT_EQ(ToValue(LoadOk("leaderElection: {leaseDuration: 0s, resourceName: ''}\nclientConnection: {qps: 0}\n"),
                     TestRegistry()),

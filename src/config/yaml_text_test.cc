@@ -25,12 +25,12 @@ Value ReadBack(const std::string& yaml) {
 }
 
 TEST(YamlTextTest, LooksAsKubectlPrints) {
-  const Value value = Value::Object(
-      {{"apiVersion", Value::String("kubescheduler.config.k8s.io/v1")},
-       {"empty", Value::Object()},
-       {"list", Value::Array({Value::Object({{"name", Value::String("cpu")}, {"weight", Value::Int(1)}}),
-                              Value::Array({Value::Int(1), Value::Int(2)}), Value::String("no")})},
-       {"nested", Value::Object({{"on", Value::Bool(true)}, {"text", Value::String("a: b")}})}});
+  const Value value =
+      Value::Object({{"apiVersion", Value::String("kubescheduler.config.k8s.io/v1")},
+                     {"empty", Value::Object()},
+                     {"list", Value::Array({Value::Object({{"name", Value::String("cpu")}, {"weight", Value::Int(1)}}),
+                                            Value::Array({Value::Int(1), Value::Int(2)}), Value::String("no")})},
+                     {"nested", Value::Object({{"on", Value::Bool(true)}, {"text", Value::String("a: b")}})}});
   EXPECT_EQ(ToYaml(value),
             "apiVersion: kubescheduler.config.k8s.io/v1\n"
             "empty: {}\n"
@@ -48,10 +48,49 @@ TEST(YamlTextTest, LooksAsKubectlPrints) {
 }
 
 TEST(YamlTextTest, StringsThatLookLikeSomethingElseSurvive) {
-  for (const char* text : {"", "true", "No", "ON", "y", "null", "~", "1", "0x1f", "1e3", ".inf", "2001-01-01", "1:30",
-                           "*", "&a", "- x", "#x", "a #b", "a: b", "x\ny", "\t", "'", "\"", "\\", "10m0s", "<<", "=",
-                           "@x", "`x", "%x", "a\xc2\x85z", "\xc2\x80", "\xc2\xa0",
-                           "\xe2\x80\xa8", "\xef\xbb\xbf", "\x7f", "\xc3\xa9", "/x", "-", "a:", "inf", "nan", "NaN"}) {
+  for (const char* text : {"",
+                           "true",
+                           "No",
+                           "ON",
+                           "y",
+                           "null",
+                           "~",
+                           "1",
+                           "0x1f",
+                           "1e3",
+                           ".inf",
+                           "2001-01-01",
+                           "1:30",
+                           "*",
+                           "&a",
+                           "- x",
+                           "#x",
+                           "a #b",
+                           "a: b",
+                           "x\ny",
+                           "\t",
+                           "'",
+                           "\"",
+                           "\\",
+                           "10m0s",
+                           "<<",
+                           "=",
+                           "@x",
+                           "`x",
+                           "%x",
+                           "a\xc2\x85z",
+                           "\xc2\x80",
+                           "\xc2\xa0",
+                           "\xe2\x80\xa8",
+                           "\xef\xbb\xbf",
+                           "\x7f",
+                           "\xc3\xa9",
+                           "/x",
+                           "-",
+                           "a:",
+                           "inf",
+                           "nan",
+                           "NaN"}) {
     const Value value = Value::Object({{"k", Value::String(text)}, {"l", Value::Array({Value::String(text)})}});
     EXPECT_EQ(ReadBack(ToYaml(value)), value) << text;
   }
@@ -59,10 +98,14 @@ TEST(YamlTextTest, StringsThatLookLikeSomethingElseSurvive) {
 
 Value Arbitrary(int depth) {
   switch (*rc::gen::inRange(0, depth > 0 ? 6 : 4)) {
-    case 0: return Value::Bool(*rc::gen::arbitrary<bool>());
-    case 1: return Value::Int(*rc::gen::arbitrary<int32_t>());
-    case 2: return Value();
-    case 3: return Value::String(*rc::gen::string<std::string>());
+    case 0:
+      return Value::Bool(*rc::gen::arbitrary<bool>());
+    case 1:
+      return Value::Int(*rc::gen::arbitrary<int32_t>());
+    case 2:
+      return Value();
+    case 3:
+      return Value::String(*rc::gen::string<std::string>());
     case 4: {
       Value list = Value::Array();
       for (int n = *rc::gen::inRange(0, 4); n > 0; --n) list.Append(Arbitrary(depth - 1));

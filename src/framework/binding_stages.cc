@@ -68,9 +68,8 @@ PermitRuling BindingStages::Permit(Time now) {
     return result;
   }
   if (!result.deadlines.empty())
-    result.ruling.verdict =
-        Verdict(Code::kWait, "one or more plugins asked to wait and no plugin rejected pod \"" +
-                                 placement_.pod->name() + "\"");
+    result.ruling.verdict = Verdict(
+        Code::kWait, "one or more plugins asked to wait and no plugin rejected pod \"" + placement_.pod->name() + "\"");
   return result;
 }
 
@@ -79,7 +78,9 @@ PreBindPlan BindingStages::PreFlight() {
   for (const auto& entry : profile_.pre_bind) {
     const berth::PreFlight flight =
         Guard([&] { return entry.plugin->PreBindPreFlight(placement_, states_[entry.index]); },
-              [](std::string text) { return berth::PreFlight{Verdict::Fail(std::move(text)), false}; });
+              [](std::string text) {
+                return berth::PreFlight{Verdict::Fail(std::move(text)), false};
+              });
     const Code code = flight.verdict.code();
     if (code != Code::kSuccess && code != Code::kSkip) {
       const std::string& name = profile_.name(entry.index);

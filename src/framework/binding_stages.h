@@ -20,16 +20,16 @@ inline constexpr Duration kMaxPermitWait = Duration::Seconds(15 * 60);
 
 // What Permit as a whole said.
 struct PermitRuling {
-  Ruling ruling;                         // Success, Wait, rejected or Error
+  Ruling ruling;                          // Success, Wait, rejected or Error
   std::map<std::string, Time> deadlines;  // of the plugins that asked to wait
 };
 
 // What the pre-flight of PreBind found: which plugins have work.
 struct PreBindPlan {
-  Ruling ruling;               // Success or Error
-  std::vector<uint8_t> skip;   // as profile.pre_bind
+  Ruling ruling;              // Success or Error
+  std::vector<uint8_t> skip;  // as profile.pre_bind
   std::vector<uint8_t> parallel;
-  bool work = false;           // some plugin has something to do
+  bool work = false;  // some plugin has something to do
 };
 
 // Takes one decided pod through the stages. Owns the pod's plugin states from Reserve on.

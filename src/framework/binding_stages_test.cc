@@ -65,10 +65,13 @@ class BindingStagesTest : public ::testing::Test {
 
 TEST_F(BindingStagesTest, ReserveStopsAtTheFirstFailureAndUnreserveGoesBackThroughAll) {
   for (const char* name : {"a", "b", "c"}) {
-    maker_.Reserve(name, [this, name](StateSlot&) {
-      calls_.push_back(std::string("+") + name);
-      return *name == 'b' ? Verdict(Code::kUnschedulable, "taken") : Verdict();
-    }).undo = [this, name](StateSlot&) { calls_.push_back(std::string("-") + name); };
+    maker_
+        .Reserve(name,
+                 [this, name](StateSlot&) {
+                   calls_.push_back(std::string("+") + name);
+                   return *name == 'b' ? Verdict(Code::kUnschedulable, "taken") : Verdict();
+                 })
+        .undo = [this, name](StateSlot&) { calls_.push_back(std::string("-") + name); };
   }
   const Ruling ruling = Stages().Reserve();
   EXPECT_EQ(ruling.verdict, Verdict(Code::kUnschedulable, "taken"));
@@ -94,16 +97,22 @@ TEST_F(BindingStagesTest, APluginKeepsItsOwnStateThroughTheStages) {
     int number = 0;
   };
   int seen = 0;
-  maker_.Reserve("a", [](StateSlot& state) {
-    auto mine = std::make_unique<Mine>();
-    mine->number = 7;
-    state = std::move(mine);
-    return Verdict();
-  }).undo = [&](StateSlot& state) { seen = static_cast<Mine&>(*state).number; };
-  maker_.Reserve("b", [](StateSlot& state) {
-    EXPECT_EQ(state, nullptr);
-    return Verdict();
-  }).undo = [](StateSlot&) {};
+  maker_
+      .Reserve("a",
+               [](StateSlot& state) {
+                 auto mine = std::make_unique<Mine>();
+                 mine->number = 7;
+                 state = std::move(mine);
+                 return Verdict();
+               })
+      .undo = [&](StateSlot& state) { seen = static_cast<Mine&>(*state).number; };
+  maker_
+      .Reserve("b",
+               [](StateSlot& state) {
+                 EXPECT_EQ(state, nullptr);
+                 return Verdict();
+               })
+      .undo = [](StateSlot&) {};
   EXPECT_TRUE(Stages().Reserve().verdict.fits());
   stages_->Unreserve();
   EXPECT_EQ(seen, 7);

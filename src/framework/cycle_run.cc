@@ -116,10 +116,9 @@ PreFilterRuling CycleRun::RunPreFilter() {
     result.node_names = std::move(names);
     result.narrowed_by.insert(std::lower_bound(result.narrowed_by.begin(), result.narrowed_by.end(), name), name);
     if (result.node_names->empty()) {
-      const std::string text =
-          result.narrowed_by.size() == 1
-              ? "node(s) didn't satisfy plugin " + name
-              : "node(s) didn't satisfy plugin(s) " + Bracketed(result.narrowed_by) + " simultaneously";
+      const std::string text = result.narrowed_by.size() == 1 ? "node(s) didn't satisfy plugin " + name
+                                                              : "node(s) didn't satisfy plugin(s) " +
+                                                                    Bracketed(result.narrowed_by) + " simultaneously";
       result.ruling = {Verdict(Code::kUnschedulableAndUnresolvable, text), kNoPlugin};
       return result;
     }

@@ -344,8 +344,9 @@ TEST_F(WhatIfTest, PluginsThatTrackPodsAreToldOnAStateOfTheirOwn) {
         static_cast<Counter*>(state)->pods += added ? 1 : -1;
         return Error::Ok();
       };
-  maker_.PreFilter("skips", [] { return PreFilterOutcome::Skip(); }).told =
-      [&](PluginState*, const PodRecord&, bool) { return ++told_skipped, Error::Ok(); };
+  maker_.PreFilter("skips", [] { return PreFilterOutcome::Skip(); }).told = [&](PluginState*, const PodRecord&, bool) {
+    return ++told_skipped, Error::Ok();
+  };
   maker_.Filter("a", [](const PluginState* state, const NodeBatch&, Rejections& out) {
     if (static_cast<const Counter*>(state)->pods > -2) out.Reject(0, out.Intern(kFull));
     return Error::Ok();

@@ -37,7 +37,7 @@ struct Explanation {
   struct Preemption {
     std::vector<Candidate> candidates;  // by node name
     std::string selected;
-    std::vector<std::string> equals;    // nodes that upstream would pick among at random
+    std::vector<std::string> equals;  // nodes that upstream would pick among at random
   };
   // Why the winner won: the best of the rest, by how much, and the plugin whose score differs most in its favour.
   struct Margin {

@@ -60,9 +60,8 @@ TEST_F(ExplanationTest, ASingleFeasibleNodeHasNeitherScoresNorTotal) {
 
 TEST_F(ExplanationTest, AnOutrightRejectionHasNoNodes) {
   cluster_.Add(MakeNode("a"));
-  maker_.PreFilter("Volumes", [] {
-    return PreFilterOutcome::Reject(Verdict(Code::kUnschedulableAndUnresolvable, "no claim"));
-  });
+  maker_.PreFilter("Volumes",
+                   [] { return PreFilterOutcome::Reject(Verdict(Code::kUnschedulableAndUnresolvable, "no claim")); });
   const Explanation explanation = Run();
   EXPECT_THAT(explanation.nodes, IsEmpty());
   EXPECT_EQ(explanation.message, "0/1 nodes are available: no claim.");

@@ -22,8 +22,7 @@ TEST(GuardTest, AnExceptionBecomesATextWithItsWords) {
 }
 
 TEST(GuardTest, WhatIsNoExceptionIsSaidToBeNone) {
-  EXPECT_EQ(GuardError([]() -> Error { throw "text"; }).text(),
-            "plugin threw something that is not a std::exception");
+  EXPECT_EQ(GuardError([]() -> Error { throw "text"; }).text(), "plugin threw something that is not a std::exception");
 }
 
 }  // namespace

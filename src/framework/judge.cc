@@ -119,8 +119,8 @@ void Judge::FilterAll(CycleRun& run, const PreFilterRuling& pre, Judgement& out)
   const Snapshot& snapshot = run.snapshot();
   std::vector<uint8_t> active;
   if (pre.node_names) {
-    out.absent = Verdict(Code::kUnschedulableAndUnresolvable,
-                         "node(s) didn't satisfy plugin(s) " + Bracketed(pre.narrowed_by));
+    out.absent =
+        Verdict(Code::kUnschedulableAndUnresolvable, "node(s) didn't satisfy plugin(s) " + Bracketed(pre.narrowed_by));
     active.assign(snapshot.rows(), 0);
     for (const std::string& name : *pre.node_names)
       if (const Row row = snapshot.FindRow(name); row != kNoRow) active[row] = 1;
@@ -159,9 +159,11 @@ void Judge::PostFilterAll(CycleRun& run, Judgement& out) const {
   std::vector<std::string> reasons;
   PostFilterOutcome kept;
   for (const auto& entry : profile_.post_filter) {
-    PostFilterOutcome outcome = Guard(
-        [&] { return entry.plugin->PostFilter(run, run.states().slots[entry.index].get(), report); },
-        [](std::string text) { return PostFilterOutcome{Verdict::Fail(std::move(text)), std::nullopt, nullptr}; });
+    PostFilterOutcome outcome =
+        Guard([&] { return entry.plugin->PostFilter(run, run.states().slots[entry.index].get(), report); },
+              [](std::string text) {
+                return PostFilterOutcome{Verdict::Fail(std::move(text)), std::nullopt, nullptr};
+              });
     const Code code = outcome.verdict.code();
     if (code == Code::kSuccess || code == Code::kUnschedulableAndUnresolvable) {
       out.post_filter = std::move(outcome);
@@ -205,8 +207,8 @@ Error Judge::ScoreAll(CycleRun& run, Judgement& out) const {
     for (size_t begin = 0; begin < active.size(); begin += kBatchRows) {
       const size_t size = std::min(kBatchRows, active.size() - begin);
       const NodeBatch batch(snapshot, static_cast<Row>(begin), std::span<const uint8_t>(active).subspan(begin, size));
-      const Error error = GuardError(
-          [&] { return entry.plugin->Score(run, state, batch, std::span(column).subspan(begin, size)); });
+      const Error error =
+          GuardError([&] { return entry.plugin->Score(run, state, batch, std::span(column).subspan(begin, size)); });
       if (!error.ok()) return Error("running Score plugins: plugin \"" + name + "\" failed with: " + error.text());
     }
     PluginScores scores;

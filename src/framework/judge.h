@@ -32,9 +32,9 @@ struct Judgement {
     kFailed,    // a plugin failed: `message`
   };
   Kind kind = Kind::kFailed;
-  std::optional<Ruling> outright;    // by PreEnqueue or PreFilter, for the pod as a whole
-  std::vector<VerdictId> verdicts;   // by row: kFitsId, the rejection, or kNotJudged (left out by PreFilter, no node)
-  std::vector<uint16_t> plugins;     // by row: who rejected
+  std::optional<Ruling> outright;   // by PreEnqueue or PreFilter, for the pod as a whole
+  std::vector<VerdictId> verdicts;  // by row: kFitsId, the rejection, or kNotJudged (left out by PreFilter, no node)
+  std::vector<uint16_t> plugins;    // by row: who rejected
   Verdict absent{Code::kUnschedulableAndUnresolvable, std::vector<std::string>{}};  // holds for kNotJudged rows
   std::vector<std::string> narrowed_by;
   std::vector<Row> feasible;         // ascending
@@ -42,14 +42,14 @@ struct Judgement {
   std::vector<int64_t> totals;       // as feasible; empty without scores
   PostFilterOutcome post_filter;
   bool post_filter_ran = false;
-  std::string message;               // the FitError text, or what failed
-  size_t evaluated = 0;              // rows that Filter was asked about
+  std::string message;   // the FitError text, or what failed
+  size_t evaluated = 0;  // rows that Filter was asked about
 };
 
 struct JudgeOptions {
-  bool pre_enqueue = false;    // ask the gates first
-  bool keep_errors = false;    // explain: a node whose judging failed is reported as such; otherwise the cycle fails
-  bool post_filter = true;     // look for preemption when nothing fits
+  bool pre_enqueue = false;  // ask the gates first
+  bool keep_errors = false;  // explain: a node whose judging failed is reported as such; otherwise the cycle fails
+  bool post_filter = true;   // look for preemption when nothing fits
   // Score only the first so many feasible nodes from `start` on in node order; 0: all.
   size_t limit = 0;
   size_t start = 0;

@@ -48,9 +48,8 @@ class JudgeTest : public ::testing::Test {
 
 TEST_F(JudgeTest, WithoutNodesThereIsASentenceAndNoPostFilter) {
   bool ran = false;
-  maker_.PostFilter("x", [&](const Cycle&, const PluginState*, const FilterReport&) {
-    return ran = true, PostFilterOutcome{};
-  });
+  maker_.PostFilter(
+      "x", [&](const Cycle&, const PluginState*, const FilterReport&) { return ran = true, PostFilterOutcome{}; });
   cluster_.Add(MakePod("ghost").OnNode("gone"));
   const Judgement judgement = Run();
   EXPECT_EQ(judgement.kind, Kind::kNoNodes);
@@ -212,9 +211,8 @@ TEST_F(JudgeTest, PreScoreThatSkipsLeavesThePluginOutOfScoring) {
 
 TEST_F(JudgeTest, PreScoreSeesTheFeasibleRowsOnly) {
   AddNodes(4);
-  maker_.FilterNodes("f", [](const NodeView& node) {
-    return node.name() == "n2" ? Verdict(Code::kUnschedulable, "no") : Verdict();
-  });
+  maker_.FilterNodes(
+      "f", [](const NodeView& node) { return node.name() == "n2" ? Verdict(Code::kUnschedulable, "no") : Verdict(); });
   std::vector<Row> seen;
   maker_.PreScore("a", [&](std::span<const Row> rows) {
     seen.assign(rows.begin(), rows.end());
@@ -271,9 +269,8 @@ TEST_F(JudgeTest, ALimitScoresTheFirstFeasibleNodesInNodeOrderFromTheStart) {
   for (const char* name : {"n0", "n1", "n2"}) cluster_.Add(MakeNode(name).Label("topology.kubernetes.io/zone", "a"));
   for (const char* name : {"n3", "n4", "n5"}) cluster_.Add(MakeNode(name).Label("topology.kubernetes.io/zone", "b"));
   // Node order: n0 n3 n1 n4 n2 n5; n4 does not fit.
-  maker_.FilterNodes("f", [](const NodeView& node) {
-    return node.name() == "n4" ? Verdict(Code::kUnschedulable, "no") : Verdict();
-  });
+  maker_.FilterNodes(
+      "f", [](const NodeView& node) { return node.name() == "n4" ? Verdict(Code::kUnschedulable, "no") : Verdict(); });
   maker_.Score("a", 1, ByNumber({1, 1, 1, 1, 1, 1}));
   JudgeOptions options;
   options.limit = 2;
@@ -291,8 +288,9 @@ TEST_F(JudgeTest, ExplicitPercentagesFindAsManyNodesAsUpstream) {
     int32_t percent;
     size_t nodes, want;
   };
-  const std::vector<Case> cases = {{0, 5000, 5000}, {100, 5000, 5000}, {50, 99, 99},    {50, 100, 100},  {50, 150, 100},
-                                   {50, 1000, 500}, {1, 5000, 100},    {30, 5000, 1500}, {33, 1001, 330}, {99, 0, 0}};
+  const std::vector<Case> cases = {{0, 5000, 5000}, {100, 5000, 5000}, {50, 99, 99},   {50, 100, 100},
+                                   {50, 150, 100},  {50, 1000, 500},   {1, 5000, 100}, {30, 5000, 1500},
+                                   {33, 1001, 330}, {99, 0, 0}};
   for (const Case& c : cases)
     EXPECT_EQ(FeasibleNodesToFind(c.percent, c.nodes), c.want) << c.percent << "% of " << c.nodes;
 }

@@ -17,8 +17,8 @@ using config::PluginSet;
 
 // In the order in which kube-scheduler fills the points; error texts name the first that fails.
 constexpr std::array<Point, kPointCount> kBuildOrder = {
-    Point::kPreFilter, Point::kFilter,   Point::kPostFilter, Point::kReserve, Point::kPreScore,   Point::kScore,
-    Point::kPreBind,   Point::kBind,     Point::kPostBind,   Point::kPermit,  Point::kPreEnqueue, Point::kQueueSort};
+    Point::kPreFilter, Point::kFilter, Point::kPostFilter, Point::kReserve, Point::kPreScore,   Point::kScore,
+    Point::kPreBind,   Point::kBind,   Point::kPostBind,   Point::kPermit,  Point::kPreEnqueue, Point::kQueueSort};
 
 std::string Quote(const std::string& text) { return Value::String(text).ToJson(); }
 
@@ -338,22 +338,33 @@ Result<Profiles> BuildProfiles(const config::SchedulerConfiguration& config, con
 
 std::vector<PluginRef> PluginsAt(const Profile& profile, Point point) {
   switch (point) {
-    case Point::kPreEnqueue: return Names(profile, profile.pre_enqueue);
-    case Point::kQueueSort: return Names(profile, profile.queue_sort);
-    case Point::kPreFilter: return Names(profile, profile.pre_filter);
-    case Point::kFilter: return Names(profile, profile.filter);
-    case Point::kPostFilter: return Names(profile, profile.post_filter);
-    case Point::kPreScore: return Names(profile, profile.pre_score);
+    case Point::kPreEnqueue:
+      return Names(profile, profile.pre_enqueue);
+    case Point::kQueueSort:
+      return Names(profile, profile.queue_sort);
+    case Point::kPreFilter:
+      return Names(profile, profile.pre_filter);
+    case Point::kFilter:
+      return Names(profile, profile.filter);
+    case Point::kPostFilter:
+      return Names(profile, profile.post_filter);
+    case Point::kPreScore:
+      return Names(profile, profile.pre_score);
     case Point::kScore: {
       std::vector<PluginRef> names = Names(profile, profile.score);
       for (size_t i = 0; i < names.size(); ++i) names[i].weight = static_cast<int32_t>(profile.score[i].weight);
       return names;
     }
-    case Point::kReserve: return Names(profile, profile.reserve);
-    case Point::kPermit: return Names(profile, profile.permit);
-    case Point::kPreBind: return Names(profile, profile.pre_bind);
-    case Point::kBind: return Names(profile, profile.bind);
-    case Point::kPostBind: return Names(profile, profile.post_bind);
+    case Point::kReserve:
+      return Names(profile, profile.reserve);
+    case Point::kPermit:
+      return Names(profile, profile.permit);
+    case Point::kPreBind:
+      return Names(profile, profile.pre_bind);
+    case Point::kBind:
+      return Names(profile, profile.bind);
+    case Point::kPostBind:
+      return Names(profile, profile.post_bind);
   }
   return {};
 }

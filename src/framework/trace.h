@@ -30,7 +30,7 @@ struct CycleTrace {
   uint64_t position = 0;  // in the event stream: how many changes the cluster had seen
   Judgement::Kind kind = Judgement::Kind::kFailed;
   uint32_t nodes = 0, evaluated = 0, feasible = 0;
-  uint32_t ties = 0;  // nodes that share the top total, the winner included
+  uint32_t ties = 0;                 // nodes that share the top total, the winner included
   std::vector<ReasonCount> reasons;  // most nodes first; at most kMaxReasons
   std::vector<Candidate> top;        // best first; at most kMaxCandidates
   std::string selected;              // preemption's node, empty without

@@ -44,8 +44,7 @@ void WaitingPodEntry::Expire(Time now) {
     plugin = first->first;
     deadline = first->second;
   }
-  Reject(plugin, "rejected due to timeout after waiting " + FormatDuration(deadline - since_) + " at plugin " +
-                     plugin);
+  Reject(plugin, "rejected due to timeout after waiting " + FormatDuration(deadline - since_) + " at plugin " + plugin);
 }
 
 Time WaitingPodEntry::deadline() const {

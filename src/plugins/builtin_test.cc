@@ -18,8 +18,8 @@ TEST(BuiltinTest, PluginsServeTheExtensionPointsOfUpstream) {
   const std::map<std::string, PointSet> want = {
       {"DefaultBinder", Set({P::kBind})},
       {"DefaultPreemption", Set({P::kPostFilter, P::kPreEnqueue})},
-      {"DynamicResources", Set({P::kPreEnqueue, P::kPreFilter, P::kFilter, P::kPostFilter, P::kScore, P::kReserve,
-                                P::kPreBind})},
+      {"DynamicResources",
+       Set({P::kPreEnqueue, P::kPreFilter, P::kFilter, P::kPostFilter, P::kScore, P::kReserve, P::kPreBind})},
       {"ImageLocality", Set({P::kScore})},
       {"InterPodAffinity", Set({P::kPreFilter, P::kFilter, P::kPreScore, P::kScore})},
       {"NodeAffinity", Set({P::kPreFilter, P::kFilter, P::kPreScore, P::kScore})},

@@ -116,8 +116,9 @@ TEST_F(DefaultPreemptionTest, NeverMeansNever) {
 
 TEST_F(DefaultPreemptionTest, WaitsForVictimsThatAreAlreadyOnTheirWay) {
   const auto victim = [](const char* reason) {
-    return Cpu("a", "2", 1).OnNode("n").Terminating().With(
-        [&](Pod& pod) { pod.conditions = {{"DisruptionTarget", "True", reason}}; });
+    return Cpu("a", "2", 1).OnNode("n").Terminating().With([&](Pod& pod) {
+      pod.conditions = {{"DisruptionTarget", "True", reason}};
+    });
   };
   const Pod pod = Cpu("p", "2", 10).Nominated("n");
   cluster_.Add(Cpus("n", "2")).Add(victim("PreemptionByScheduler"));
@@ -128,8 +129,9 @@ TEST_F(DefaultPreemptionTest, WaitsForVictimsThatAreAlreadyOnTheirWay) {
 
 TEST_F(DefaultPreemptionTest, PodsThatLeaveForOtherReasonsAreNotWaitedFor) {
   cluster_.Add(Cpus("n", "2"));
-  cluster_.Add(Cpu("a", "2", 1).OnNode("n").Terminating().With(
-      [](Pod& pod) { pod.conditions = {{"DisruptionTarget", "True", "EvictionByEvictionAPI"}}; }));
+  cluster_.Add(Cpu("a", "2", 1).OnNode("n").Terminating().With([](Pod& pod) {
+    pod.conditions = {{"DisruptionTarget", "True", "EvictionByEvictionAPI"}};
+  }));
   Run(Cpu("p", "2", 10).Nominated("n"));
   EXPECT_EQ(Victims("n"), "a") << "terminating pods may be victims";
 }
@@ -218,18 +220,12 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         TieBreak{"lowest highest priority", {Cpu("a1", "2", 5)}, {Cpu("b1", "1", 4), Cpu("b2", "1", 4)}, "b"},
         TieBreak{"smallest sum", {Cpu("a1", "1", 5), Cpu("a2", "1", 4)}, {Cpu("b1", "1", 5), Cpu("b2", "1", 3)}, "b"},
-        TieBreak{"negative priorities still cost",
-                 {Cpu("a1", "1", -5), Cpu("a2", "1", -5)},
-                 {Cpu("b1", "2", -5)},
-                 "b"},
+        TieBreak{"negative priorities still cost", {Cpu("a1", "1", -5), Cpu("a2", "1", -5)}, {Cpu("b1", "2", -5)}, "b"},
         TieBreak{"a victim of the lowest priority adds nothing to the sum, but is one more",
                  {Cpu("a1", "1", 5), Cpu("a2", "1", -2147483648)},
                  {Cpu("b1", "2", 5)},
                  "b"},
-        TieBreak{"latest start",
-                 {Cpu("a1", "2", 5).StartTime(kLate)},
-                 {Cpu("b1", "2", 5).StartTime(kEarly)},
-                 "a"},
+        TieBreak{"latest start", {Cpu("a1", "2", 5).StartTime(kLate)}, {Cpu("b1", "2", 5).StartTime(kEarly)}, "a"},
         TieBreak{"only the highest priority's starts count",
                  {Cpu("a1", "1", 5).StartTime(kEarly), Cpu("a2", "1", 4).StartTime(kLate)},
                  {Cpu("b1", "1", 5).StartTime(kLate), Cpu("b2", "1", 4).StartTime(kEarly)},
@@ -290,8 +286,8 @@ TEST(SortByImportanceTest, ManyPodsKeepTheirOrderWhereEqual) {
 }
 
 TEST(DefaultPreemptionArgsTest, NotBothMayBeZero) {
-  const Value value = Value::Object(
-      {{"minCandidateNodesPercentage", Value::Int(0)}, {"minCandidateNodesAbsolute", Value::Int(0)}});
+  const Value value =
+      Value::Object({{"minCandidateNodesPercentage", Value::Int(0)}, {"minCandidateNodesAbsolute", Value::Int(0)}});
   std::vector<FieldError> errors;
   ArgsReader reader(&value, "args", &errors);
   DefaultPreemption::Args args;
@@ -306,8 +302,8 @@ TEST(DefaultPreemptionArgsTest, NotBothMayBeZero) {
 }
 
 TEST(DefaultPreemptionArgsTest, OutOfRangeIsRefused) {
-  const Value value = Value::Object(
-      {{"minCandidateNodesPercentage", Value::Int(101)}, {"minCandidateNodesAbsolute", Value::Int(-1)}});
+  const Value value =
+      Value::Object({{"minCandidateNodesPercentage", Value::Int(101)}, {"minCandidateNodesAbsolute", Value::Int(-1)}});
   std::vector<FieldError> errors;
   ArgsReader reader(&value, "args", &errors);
   DefaultPreemption::Args args;

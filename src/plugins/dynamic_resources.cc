@@ -14,7 +14,7 @@ namespace berth::plugins {
 namespace {
 
 struct State : StateOf<State> {
-  bool has_claims = false;              // of its own, or one that its extended resources make
+  bool has_claims = false;               // of its own, or one that its extended resources make
   std::vector<ResourceId> from_devices;  // requested resources that a device class stands for
 };
 
@@ -82,10 +82,14 @@ Error DynamicResources::Normalize(const Cycle&, const PluginState*, std::span<co
 
 Depends DynamicResources::DependsOn(Point point) const {
   switch (point) {
-    case Point::kPreFilter: return {0, epoch::kObjects};
-    case Point::kFilter: return {row_field::kAllocatable, epoch::kObjects};
-    case Point::kScore: return Depends::OnRow(0);
-    default: return Depends::Everything();
+    case Point::kPreFilter:
+      return {0, epoch::kObjects};
+    case Point::kFilter:
+      return {row_field::kAllocatable, epoch::kObjects};
+    case Point::kScore:
+      return Depends::OnRow(0);
+    default:
+      return Depends::Everything();
   }
 }
 
@@ -101,12 +105,11 @@ bool DynamicResources::Sign(const Pod& pod, Signature& out) const {
 std::optional<std::vector<EventRegistration>> DynamicResources::EventsToRegister() const {
   constexpr ActionType kAddOrUpdate = action::kAdd | action::kUpdate;
   constexpr ActionType kNodeActions = action::kAdd | action::kUpdateNodeLabel | action::kUpdateNodeAllocatable;
-  return std::vector<EventRegistration>{
-      {{EventResource::kNode, kNodeActions}, nullptr},
-      {{EventResource::kResourceClaim, kAddOrUpdate}, nullptr},
-      {{EventResource::kPod, action::kUpdatePodGeneratedResourceClaim}, nullptr},
-      {{EventResource::kDeviceClass, kAddOrUpdate}, nullptr},
-      {{EventResource::kResourceSlice, kAddOrUpdate}, nullptr}};
+  return std::vector<EventRegistration>{{{EventResource::kNode, kNodeActions}, nullptr},
+                                        {{EventResource::kResourceClaim, kAddOrUpdate}, nullptr},
+                                        {{EventResource::kPod, action::kUpdatePodGeneratedResourceClaim}, nullptr},
+                                        {{EventResource::kDeviceClass, kAddOrUpdate}, nullptr},
+                                        {{EventResource::kResourceSlice, kAddOrUpdate}, nullptr}};
 }
 
 }  // namespace berth::plugins

@@ -27,8 +27,8 @@ class DynamicResources final : public PreEnqueuePlugin,
  public:
   static constexpr std::string_view kName = "DynamicResources";
   static constexpr Reason kClaimsNotYet{"DynamicResources: resource claims are not yet supported", Remedy::kNone};
-  static constexpr Reason kDevicesNotYet{
-      "DynamicResources: extended resources backed by devices are not yet supported", Remedy::kNone};
+  static constexpr Reason kDevicesNotYet{"DynamicResources: extended resources backed by devices are not yet supported",
+                                         Remedy::kNone};
   static constexpr Reason kNoClaims{"no new claims to deallocate"};
   static constexpr Reason kStillNot{"still not schedulable"};
 

@@ -27,7 +27,7 @@ TEST(DynamicResourcesTest, PostFilterTellsWhetherPreFilterWasReached) {
   cluster.Add(MakeNode("n"));
   const Snapshot snapshot = cluster.snapshot();
   const DynamicResources plugin({});
-  const Pod plain = MakePod(), claiming = MakePod().With([](Pod& p) { p.resource_claims = {"gpu"}; });
+  const Pod plain = MakePod(), claiming = MakePod().With([](Pod&p) { p.resource_claims = {"gpu"}; });
 
   const NoWhatIf cycle(plain, snapshot, {});
   const PreFilterOutcome skipped = plugin.PreFilter(cycle);

@@ -51,9 +51,11 @@ TEST(ImageLocalityTest, LargeAndSpreadImagesCountMore) {
       {"another tag", MakePod().Image("gcr.io/300:v2"), {{"a", 0}, {"b", 0}}},
       // An image volume adds 1000 to the sum, not to the number of containers: (150 + 1000 -> 1000 - 23) of (1000 -
       // 23).
-      {"image volume", MakePod().Image("gcr.io/300").With([](Pod& p) {
+      {"image volume",
+       MakePod().Image("gcr.io/300").With([](Pod& p) {
          p.volumes.push_back({.name = "v", .kind = VolumeKind::kImage, .source = "gcr.io/2000"});
-       }), {{"a", 100}, {"b", 0}}},
+       }),
+       {{"a", 100}, {"b", 0}}},
   };
   const ImageLocality plugin;
   for (const auto& c : cases) {

@@ -18,10 +18,7 @@
 
 namespace berth::plugins {
 
-class InterPodAffinity final : public PreFilterPlugin,
-                               public FilterPlugin,
-                               public PreScorePlugin,
-                               public ScorePlugin {
+class InterPodAffinity final : public PreFilterPlugin, public FilterPlugin, public PreScorePlugin, public ScorePlugin {
  public:
   static constexpr std::string_view kName = "InterPodAffinity";
   static constexpr Reason kAffinity{"node(s) didn't match pod affinity rules", Remedy::kNone};

@@ -111,9 +111,9 @@ class FilterState final : public StateOf<FilterState> {
       if (value != LabelColumn::kAbsent && existing_anti_.Get(key, value) > 0) return false;
     }
     return others_.empty() || std::none_of(others_.begin(), others_.end(), [&](const OtherPair& pair) {
-      const std::string* value = snapshot.node(row).meta.labels.Find(pair.key);
-      return value != nullptr && *value == pair.value && pair.count > 0;
-    });
+             const std::string* value = snapshot.node(row).meta.labels.Find(pair.key);
+             return value != nullptr && *value == pair.value && pair.count > 0;
+           });
   }
 
  private:
@@ -163,8 +163,7 @@ PreFilterOutcome InterPodAffinity::PreFilter(const Cycle& cycle) const {
   PairCounts existing = CountExistingAntiAffinity(cycle, *base);
   if (existing.empty() && base->affinity.empty() && base->anti.empty()) return PreFilterOutcome::Skip();
   IncomingCounts incoming = CountIncoming(cycle.snapshot(), *base);
-  return PreFilterOutcome::Ok(
-      std::make_unique<FilterState>(std::move(base), std::move(existing), std::move(incoming)));
+  return PreFilterOutcome::Ok(std::make_unique<FilterState>(std::move(base), std::move(existing), std::move(incoming)));
 }
 
 Error InterPodAffinity::AddPod(const Cycle& cycle, PluginState* state, const PodRecord& pod, Row row) const {

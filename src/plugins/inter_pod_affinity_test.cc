@@ -44,11 +44,11 @@ void AddNodes(TestCluster& cluster) {
 std::string Letters(const std::map<std::string, Verdict>& verdicts) {
   std::string text;
   for (const auto& [node, verdict] : verdicts) {
-    text += verdict.fits()                                                       ? "+"
+    text += verdict.fits()                                                ? "+"
             : verdict == Verdict(InterPodAffinity::kAffinity)             ? "a"
             : verdict == Verdict(InterPodAffinity::kAntiAffinity)         ? "n"
             : verdict == Verdict(InterPodAffinity::kExistingAntiAffinity) ? "e"
-                                                                                 : "!";
+                                                                          : "!";
   }
   return text;
 }
@@ -106,8 +106,9 @@ TEST(InterPodAffinityTest, ExistingPodsSelectNamespacesByTheirLabels) {
   TestCluster cluster;
   AddNodes(cluster);
   cluster.AddObject(prod);
-  cluster.Add(App("db", "db").OnNode("a1").PodAntiAffinity(
-      InNamespaces(Near("web"), Selector(Require("env", SelectorOp::kIn, {"prod"})))));
+  cluster.Add(App("db", "db")
+                  .OnNode("a1")
+                  .PodAntiAffinity(InNamespaces(Near("web"), Selector(Require("env", SelectorOp::kIn, {"prod"})))));
   EXPECT_EQ(Letters(FilterAll(InterPodAffinity(), App("web", "p").Namespace("prod"), cluster)), "ee++");
   EXPECT_EQ(Letters(FilterAll(InterPodAffinity(), App("web", "p").Namespace("unknown"), cluster)), "++++");
   EXPECT_EQ(Letters(FilterAll(InterPodAffinity(), App("web", "p"), cluster)), "++++") << "own one is not implied";
@@ -209,9 +210,8 @@ TEST(InterPodAffinityScoreTest, WeightsAddUpByDomain) {
   TestCluster cluster;
   AddNodes(cluster);
   cluster.Add(App("db", "db1").OnNode("a1")).Add(App("db", "db2").OnNode("a1")).Add(App("web", "web").OnNode("b1"));
-  const ScoreResult got =
-      ScoreAll(InterPodAffinity(), MakePod().PreferPodAffinity(10, Near("db")).PreferPodAntiAffinity(5, Near("web")),
-               cluster);
+  const ScoreResult got = ScoreAll(
+      InterPodAffinity(), MakePod().PreferPodAffinity(10, Near("db")).PreferPodAntiAffinity(5, Near("web")), cluster);
   EXPECT_THAT(got.raw, ElementsAre(Pair("a1", 20), Pair("a2", 20), Pair("b1", -5), Pair("c1", 0)));
   EXPECT_THAT(got.normalized, ElementsAre(Pair("a1", 100), Pair("a2", 100), Pair("b1", 0), Pair("c1", 20)));
 }

@@ -190,8 +190,7 @@ Error NodeAffinity::Score(const Cycle& cycle, const PluginState* state, const No
   return Error::Ok();
 }
 
-Error NodeAffinity::Normalize(const Cycle&, const PluginState*, std::span<const Row>,
-                              std::span<int64_t> scores) const {
+Error NodeAffinity::Normalize(const Cycle&, const PluginState*, std::span<const Row>, std::span<int64_t> scores) const {
   DefaultNormalize(scores, false);
   return Error::Ok();
 }

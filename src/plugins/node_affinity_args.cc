@@ -75,9 +75,8 @@ Requirement ReadRequirement(ArgsReader& in, bool field) {
     return r;
   }
   if (r.op == SelectorOp::kUnknown) {
-    in.Complain("operator",
-                "Unsupported value: " + Quote(op) +
-                    R"(: supported values: "DoesNotExist", "Exists", "Gt", "In", "Lt", "NotIn")");
+    in.Complain("operator", "Unsupported value: " + Quote(op) +
+                                R"(: supported values: "DoesNotExist", "Exists", "Gt", "In", "Lt", "NotIn")");
     return r;
   }
   CheckExpression(in, r);
@@ -116,8 +115,8 @@ void NodeAffinity::Args::Read(ArgsReader& in) {
 }
 
 Value NodeAffinity::Args::Write() const {
-  Value args = Value::Object({{"kind", Value::String("NodeAffinityArgs")},
-                              {"apiVersion", Value::String("kubescheduler.config.k8s.io/v1")}});
+  Value args = Value::Object(
+      {{"kind", Value::String("NodeAffinityArgs")}, {"apiVersion", Value::String("kubescheduler.config.k8s.io/v1")}});
   if (!added_affinity.is_null()) args.Set("addedAffinity", added_affinity);
   return args;
 }

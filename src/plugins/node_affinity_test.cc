@@ -62,13 +62,9 @@ TEST(NodeAffinityTest, SelectorAndOneOfTheRequiredTermsMustMatch) {
        {}},
       {"an empty term matches nothing", MakePod().RequireNode({}), mismatch},
       {"no terms match nothing", MakePod().With([](Pod& p) { p.affinity.node_required.emplace(); }), mismatch},
-      {"a term that cannot be parsed matches nothing",
-       MakePod().RequireNode(unparsable),
-       mismatch},
+      {"a term that cannot be parsed matches nothing", MakePod().RequireNode(unparsable), mismatch},
       {"and does not spoil the others",
-       MakePod()
-           .RequireNode(unparsable)
-           .RequireNode(Expressions({Require("foo", Op::kExists)})),
+       MakePod().RequireNode(unparsable).RequireNode(Expressions({Require("foo", Op::kExists)})),
        {}},
       {"selector holds besides terms",
        MakePod().NodeSelector("foo", "baz").RequireNode(Expressions({Require("foo", Op::kExists)})), mismatch},
@@ -105,11 +101,10 @@ TEST_F(NamedNodesTest, NamesAreUnitedOverTermsAndIntersectedWithinATerm) {
             (NodeNames{"a", "b"}));
   EXPECT_EQ(PreFilter(MakePod().RequireNode(Names(Op::kIn, {"gone"}))).node_names, (NodeNames{"gone"}));
   EXPECT_EQ(PreFilter(MakePod().RequireNode(Names(Op::kNotIn, {"a"}))).node_names, std::nullopt);
-  EXPECT_EQ(PreFilter(MakePod()
-                          .RequireNode(Names(Op::kIn, {"a"}))
-                          .RequireNode(Expressions({Require("foo", Op::kExists)})))
-                .node_names,
-            std::nullopt);
+  EXPECT_EQ(
+      PreFilter(MakePod().RequireNode(Names(Op::kIn, {"a"})).RequireNode(Expressions({Require("foo", Op::kExists)})))
+          .node_names,
+      std::nullopt);
   NodeSelectorTerm both = Names(Op::kIn, {"a"});
   both.match_fields.push_back(Require("metadata.name", Op::kIn, {"b"}));
   EXPECT_EQ(PreFilter(MakePod().RequireNode(both)).verdict, Verdict(NodeAffinity::kConflict));
@@ -139,18 +134,32 @@ TEST(NodeAffinityTest, ScoresAreTheWeightsOfMatchingTermsScaledToTheHighest) {
     Pod pod;
     Scores raw, normalized;
   } cases[] = {
-      {"weights add up", {}, MakePod().PreferNode(2, term("foo", "bar")).PreferNode(4, term("key", "value")),
-       {{"a", 2}, {"b", 4}, {"c", 6}, {"d", 0}}, {{"a", 33}, {"b", 66}, {"c", 100}, {"d", 0}}},
-      {"nothing matches", {}, MakePod().PreferNode(2, term("foo", "none")),
-       {{"a", 0}, {"b", 0}, {"c", 0}, {"d", 0}}, {{"a", 0}, {"b", 0}, {"c", 0}, {"d", 0}}},
+      {"weights add up",
+       {},
+       MakePod().PreferNode(2, term("foo", "bar")).PreferNode(4, term("key", "value")),
+       {{"a", 2}, {"b", 4}, {"c", 6}, {"d", 0}},
+       {{"a", 33}, {"b", 66}, {"c", 100}, {"d", 0}}},
+      {"nothing matches",
+       {},
+       MakePod().PreferNode(2, term("foo", "none")),
+       {{"a", 0}, {"b", 0}, {"c", 0}, {"d", 0}},
+       {{"a", 0}, {"b", 0}, {"c", 0}, {"d", 0}}},
       {"no preference", {}, MakePod(), {}, {}},
-      {"weight 0 and empty terms do not count", {},
+      {"weight 0 and empty terms do not count",
+       {},
        MakePod().PreferNode(0, term("foo", "bar")).PreferNode(9, {}).PreferNode(1, term("key", "value")),
-       {{"a", 0}, {"b", 1}, {"c", 1}, {"d", 0}}, {{"a", 0}, {"b", 100}, {"c", 100}, {"d", 0}}},
-      {"added preferences", added, MakePod(), {{"a", 0}, {"b", 0}, {"c", 0}, {"d", 6}},
+       {{"a", 0}, {"b", 1}, {"c", 1}, {"d", 0}},
+       {{"a", 0}, {"b", 100}, {"c", 100}, {"d", 0}}},
+      {"added preferences",
+       added,
+       MakePod(),
+       {{"a", 0}, {"b", 0}, {"c", 0}, {"d", 6}},
        {{"a", 0}, {"b", 0}, {"c", 0}, {"d", 100}}},
-      {"added and own", added, MakePod().PreferNode(3, term("foo", "bar")),
-       {{"a", 3}, {"b", 0}, {"c", 3}, {"d", 6}}, {{"a", 50}, {"b", 0}, {"c", 50}, {"d", 100}}},
+      {"added and own",
+       added,
+       MakePod().PreferNode(3, term("foo", "bar")),
+       {{"a", 3}, {"b", 0}, {"c", 3}, {"d", 6}},
+       {{"a", 50}, {"b", 0}, {"c", 50}, {"d", 100}}},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);
@@ -227,8 +236,7 @@ TEST(NodeAffinityArgsTest, AddedAffinityIsReadAndShownAsGiven) {
 }
 
 TEST(NodeAffinityArgsTest, WhatUpstreamCannotParseIsRefusedWithItsFieldPath) {
-  const std::string path =
-      "args.addedAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].";
+  const std::string path = "args.addedAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].";
   const auto requirement = [](const char* key, const char* op, std::vector<const char*> values) {
     Value list = Value::Array();
     for (const char* value : values) list.Append(Value::String(value));
@@ -260,9 +268,7 @@ TEST(NodeAffinityArgsTest, WhatUpstreamCannotParseIsRefusedWithItsFieldPath) {
 
 // The compiled form must say what the plain form says, for any terms and labels.
 RC_GTEST_PROP(NodeAffinityPropertyTest, CompiledTermsAgreeWithPlainOnes, ()) {
-  const auto text = [](const char* prefix, int limit) {
-    return prefix + std::to_string(*rc::gen::inRange(0, limit));
-  };
+  const auto text = [](const char* prefix, int limit) { return prefix + std::to_string(*rc::gen::inRange(0, limit)); };
   const auto requirement = [&] {
     Requirement r;
     r.key = text("k", 3);

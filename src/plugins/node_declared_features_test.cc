@@ -33,8 +33,10 @@ TEST(NodeDeclaredFeaturesTest, InferredFeaturesMustBeDeclared) {
       {"restarting all containers, declared", MakePod().With(restarts_all), MakeNode("n").Feature(restart), {}},
       {"two needed, one there", MakePod().With(restarts_all).With(user_namespaces), MakeNode("n").Feature(users),
        missing},
-      {"two needed, both there", MakePod().With(restarts_all).With(user_namespaces),
-       MakeNode("n").Feature(restart).Feature(users), {}},
+      {"two needed, both there",
+       MakePod().With(restarts_all).With(user_namespaces),
+       MakeNode("n").Feature(restart).Feature(users),
+       {}},
   };
   const NodeDeclaredFeatures plugin;
   for (const auto& c : cases) EXPECT_EQ(FilterOne(plugin, c.pod, c.node), c.want) << c.name;

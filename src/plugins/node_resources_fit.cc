@@ -213,8 +213,8 @@ Error NodeResourcesFit::Filter(const Cycle&, const PluginState* state, const Nod
     for (size_t i = 0; i < n; ++i) masks[i] = LessBit(pods[first + i], WrapAdd(pod_count[first + i], 1));
     for (size_t k = 0; k < wants.list.size(); ++k) {
       const Want& want = wants.list[k];
-      AddLacking(want, Mask{2} << k, nodes.allocatable(want.id).data() + first,
-                 nodes.requested(want.id).data() + first, {masks.data(), n});
+      AddLacking(want, Mask{2} << k, nodes.allocatable(want.id).data() + first, nodes.requested(want.id).data() + first,
+                 {masks.data(), n});
     }
     for (size_t i = 0; i < n; ++i) {
       if (masks[i] != 0) slots[first + i] = verdicts.Get(masks[i]);
@@ -226,10 +226,14 @@ Error NodeResourcesFit::Filter(const Cycle&, const PluginState* state, const Nod
 Depends NodeResourcesFit::DependsOn(Point point) const {
   constexpr RowFields kAmounts = row_field::kAllocatable | row_field::kRequested;
   switch (point) {
-    case Point::kPreFilter: return {0, epoch::kObjects};  // which resources device classes stand for
-    case Point::kFilter: return {kAmounts | row_field::kPodCount, epoch::kObjects};
-    case Point::kPreScore: return Depends::OnRow(0);
-    default: return Depends::OnRow(kAmounts);
+    case Point::kPreFilter:
+      return {0, epoch::kObjects};  // which resources device classes stand for
+    case Point::kFilter:
+      return {kAmounts | row_field::kPodCount, epoch::kObjects};
+    case Point::kPreScore:
+      return Depends::OnRow(0);
+    default:
+      return Depends::OnRow(kAmounts);
   }
 }
 

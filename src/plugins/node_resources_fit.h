@@ -22,10 +22,7 @@
 
 namespace berth::plugins {
 
-class NodeResourcesFit final : public PreFilterPlugin,
-                               public FilterPlugin,
-                               public PreScorePlugin,
-                               public ScorePlugin {
+class NodeResourcesFit final : public PreFilterPlugin, public FilterPlugin, public PreScorePlugin, public ScorePlugin {
  public:
   static constexpr std::string_view kName = "NodeResourcesFit";
   static constexpr Reason kTooManyPods{"Too many pods"};

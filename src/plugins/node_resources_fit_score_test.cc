@@ -45,41 +45,73 @@ TEST(NodeResourcesFitScoreTest, LeastAllocatedPrefersEmptyNodes) {
                 b = {{"cpu", "6"}, {"memory", "10000Mi"}, {"pods", "9"}};
   const auto least = Use(Strategy::kLeastAllocated),
              gpus = Use(Strategy::kLeastAllocated, {{"cpu", 1}, {"example.com/gpu", 3}});
-  Check({
-            // a: cpu (4000-3000)*100/4000 = 25, memory (10000-5000)*100/10000 = 50; b: 50 and 50.
-            {"by cpu and memory", least, MakePod().Request({{"cpu", "3"}, {"memory", "5000Mi"}}), {},
-             {{"a", 37}, {"b", 50}}},
-            {"what is used counts", least, MakePod().Request({{"cpu", "1"}, {"memory", "1000Mi"}}),
-             {{"cpu", "2"}, {"memory", "4000Mi"}}, {{"a", 37}, {"b", 86}}},
-            // Without requests 100m and 200Mi are assumed: a 97, 98; b 98, 98.
-            {"defaults for what is not requested", least, MakePod(), {}, {{"a", 97}, {"b", 98}}},
-            {"more than there is scores 0", least, MakePod().Request({{"cpu", "5"}, {"memory", "5000Mi"}}), {},
-             {{"a", 25}, {"b", 33}}},
-            {"weights", Use(Strategy::kLeastAllocated, {{"memory", 1}, {"cpu", 2}}),
-             MakePod().Request({{"cpu", "3"}, {"memory", "5000Mi"}}), {}, {{"a", 33}, {"b", 50}}},
-            {"a scalar counts where the node has it", gpus,
-             MakePod().Request({{"cpu", "3"}, {"example.com/gpu", "2"}}), {}, {{"a", 43}, {"b", 50}}},
-            {"a scalar that is not requested does not", gpus,
-             MakePod().Request({{"cpu", "3"}}), {}, {{"a", 25}, {"b", 50}}},
-            {"pods and unknown names never count", Use(Strategy::kLeastAllocated, {{"pods", 1}, {"nonsense", 1}}),
-             MakePod().Request({{"cpu", "3"}}), {}, {{"a", 0}, {"b", 0}}},
-        },
-        a, b);
+  Check(
+      {
+          // a: cpu (4000-3000)*100/4000 = 25, memory (10000-5000)*100/10000 = 50; b: 50 and 50.
+          {"by cpu and memory",
+           least,
+           MakePod().Request({{"cpu", "3"}, {"memory", "5000Mi"}}),
+           {},
+           {{"a", 37}, {"b", 50}}},
+          {"what is used counts",
+           least,
+           MakePod().Request({{"cpu", "1"}, {"memory", "1000Mi"}}),
+           {{"cpu", "2"}, {"memory", "4000Mi"}},
+           {{"a", 37}, {"b", 86}}},
+          // Without requests 100m and 200Mi are assumed: a 97, 98; b 98, 98.
+          {"defaults for what is not requested", least, MakePod(), {}, {{"a", 97}, {"b", 98}}},
+          {"more than there is scores 0",
+           least,
+           MakePod().Request({{"cpu", "5"}, {"memory", "5000Mi"}}),
+           {},
+           {{"a", 25}, {"b", 33}}},
+          {"weights",
+           Use(Strategy::kLeastAllocated, {{"memory", 1}, {"cpu", 2}}),
+           MakePod().Request({{"cpu", "3"}, {"memory", "5000Mi"}}),
+           {},
+           {{"a", 33}, {"b", 50}}},
+          {"a scalar counts where the node has it",
+           gpus,
+           MakePod().Request({{"cpu", "3"}, {"example.com/gpu", "2"}}),
+           {},
+           {{"a", 43}, {"b", 50}}},
+          {"a scalar that is not requested does not",
+           gpus,
+           MakePod().Request({{"cpu", "3"}}),
+           {},
+           {{"a", 25}, {"b", 50}}},
+          {"pods and unknown names never count",
+           Use(Strategy::kLeastAllocated, {{"pods", 1}, {"nonsense", 1}}),
+           MakePod().Request({{"cpu", "3"}}),
+           {},
+           {{"a", 0}, {"b", 0}}},
+      },
+      a, b);
 }
 
 TEST(NodeResourcesFitScoreTest, MostAllocatedPrefersFullNodes) {
   const Amounts a = {{"cpu", "4"}, {"memory", "10000Mi"}, {"pods", "9"}},
                 b = {{"cpu", "6"}, {"memory", "10000Mi"}, {"pods", "9"}};
   const auto most = Use(Strategy::kMostAllocated);
-  Check({
-            {"by cpu and memory", most, MakePod().Request({{"cpu", "3"}, {"memory", "5000Mi"}}), {},
-             {{"a", 62}, {"b", 50}}},
-            {"what is used counts", most, MakePod().Request({{"cpu", "1"}, {"memory", "1000Mi"}}),
-             {{"cpu", "2"}, {"memory", "4000Mi"}}, {{"a", 62}, {"b", 13}}},
-            {"more than there is counts as full", most, MakePod().Request({{"cpu", "5"}, {"memory", "9000Mi"}}), {},
-             {{"a", 95}, {"b", 86}}},
-        },
-        a, b);
+  Check(
+      {
+          {"by cpu and memory",
+           most,
+           MakePod().Request({{"cpu", "3"}, {"memory", "5000Mi"}}),
+           {},
+           {{"a", 62}, {"b", 50}}},
+          {"what is used counts",
+           most,
+           MakePod().Request({{"cpu", "1"}, {"memory", "1000Mi"}}),
+           {{"cpu", "2"}, {"memory", "4000Mi"}},
+           {{"a", 62}, {"b", 13}}},
+          {"more than there is counts as full",
+           most,
+           MakePod().Request({{"cpu", "5"}, {"memory", "9000Mi"}}),
+           {},
+           {{"a", 95}, {"b", 86}}},
+      },
+      a, b);
 }
 
 TEST(NodeResourcesFitScoreTest, RequestedToCapacityRatioFollowsItsShape) {
@@ -89,22 +121,34 @@ TEST(NodeResourcesFitScoreTest, RequestedToCapacityRatioFollowsItsShape) {
                                 hill = {{20, 0}, {50, 10}, {80, 3}};
   const Pod one = MakePod().Request({{"cpu", "1"}, {"memory", "3000"}});
   const auto ratio = Strategy::kRequestedToCapacityRatio;
-  Check({
-            // b: (25 + 30) / 2 = 27.5, rounded away from zero.
-            {"rising", Use(ratio, DefaultResourceSpecs(), rising), one, {{"cpu", "2"}, {"memory", "5000"}},
-             {{"a", 78}, {"b", 28}}},
-            {"falling", Use(ratio, DefaultResourceSpecs(), falling), one, {{"cpu", "2"}, {"memory", "5000"}},
-             {{"a", 23}, {"b", 73}}},
-            // b: cpu 25 -> 0 + 100*5/30 = 16; memory 30 -> 33; 24.5 -> 25. a: 75 -> 100-70*25/30 = 42; 80 -> 30; 36.
-            {"between points", Use(ratio, DefaultResourceSpecs(), hill), one, {{"cpu", "2"}, {"memory", "5000"}},
-             {{"a", 36}, {"b", 25}}},
-            // A resource that scores 0 is left out of the weights: a is over capacity in foo, f(100) = 100.
-            {"zero is left out", Use(ratio, {{"cpu", 5}, {"example.com/foo", 1}}, {{50, 0}, {100, 10}}),
-             MakePod().Request({{"cpu", "1"}, {"example.com/foo", "3"}}), {{"example.com/foo", "3"}},
-             {{"a", 100}, {"b", 50}}},
-            {"all zero", Use(ratio, {{"cpu", 1}}, {{100, 0}}), one, {}, {{"a", 0}, {"b", 0}}},
-        },
-        a, b);
+  Check(
+      {
+          // b: (25 + 30) / 2 = 27.5, rounded away from zero.
+          {"rising",
+           Use(ratio, DefaultResourceSpecs(), rising),
+           one,
+           {{"cpu", "2"}, {"memory", "5000"}},
+           {{"a", 78}, {"b", 28}}},
+          {"falling",
+           Use(ratio, DefaultResourceSpecs(), falling),
+           one,
+           {{"cpu", "2"}, {"memory", "5000"}},
+           {{"a", 23}, {"b", 73}}},
+          // b: cpu 25 -> 0 + 100*5/30 = 16; memory 30 -> 33; 24.5 -> 25. a: 75 -> 100-70*25/30 = 42; 80 -> 30; 36.
+          {"between points",
+           Use(ratio, DefaultResourceSpecs(), hill),
+           one,
+           {{"cpu", "2"}, {"memory", "5000"}},
+           {{"a", 36}, {"b", 25}}},
+          // A resource that scores 0 is left out of the weights: a is over capacity in foo, f(100) = 100.
+          {"zero is left out",
+           Use(ratio, {{"cpu", 5}, {"example.com/foo", 1}}, {{50, 0}, {100, 10}}),
+           MakePod().Request({{"cpu", "1"}, {"example.com/foo", "3"}}),
+           {{"example.com/foo", "3"}},
+           {{"a", 100}, {"b", 50}}},
+          {"all zero", Use(ratio, {{"cpu", 1}}, {{100, 0}}), one, {}, {{"a", 0}, {"b", 0}}},
+      },
+      a, b);
 }
 
 TEST(NodeResourcesFitScoreTest, HugeAmountsWrapAroundInsteadOfFailing) {
@@ -171,12 +215,15 @@ TEST(NodeResourcesFitArgsTest, BadArgumentsAreRefusedInUpstreamsWords) {
     Value value;
     std::vector<std::string> want;
   } cases[] = {
-      {"group with a slash", Value::Object({{"ignoredResourceGroups", Strings("foo/bar")}}),
+      {"group with a slash",
+       Value::Object({{"ignoredResourceGroups", Strings("foo/bar")}}),
        {"args.ignoredResourceGroups[0]: Invalid value: \"foo/bar\": resource group name can't contain '/'"}},
-      {"type", Scoring({{"type", Value::String("Invalid")}}),
+      {"type",
+       Scoring({{"type", Value::String("Invalid")}}),
        {"args.scoringStrategy.type: Unsupported value: \"Invalid\": supported values: \"LeastAllocated\", "
         "\"MostAllocated\", \"RequestedToCapacityRatio\""}},
-      {"no type", Scoring({}),
+      {"no type",
+       Scoring({}),
        {"args.scoringStrategy.type: Unsupported value: \"\": supported values: \"LeastAllocated\", "
         "\"MostAllocated\", \"RequestedToCapacityRatio\""}},
       {"weights",
@@ -185,13 +232,16 @@ TEST(NodeResourcesFitArgsTest, BadArgumentsAreRefusedInUpstreamsWords) {
         "100]",
         "args.scoringStrategy.resources[1].weight: Invalid value: 101: resource weight of memory not in valid range "
         "(0, 100]"}},
-      {"ratio without a block", Scoring({{"type", ratio}}),
+      {"ratio without a block",
+       Scoring({{"type", ratio}}),
        {"args.scoringStrategy.requestedToCapacityRatio: Required value: must be specified when type is "
         "RequestedToCapacityRatio"}},
-      {"block without ratio", Scoring({{"type", type}, {"requestedToCapacityRatio", Shape({{0, 0}})}}),
+      {"block without ratio",
+       Scoring({{"type", type}, {"requestedToCapacityRatio", Shape({{0, 0}})}}),
        {"args.scoringStrategy.requestedToCapacityRatio: Forbidden: must be nil when type is not "
         "RequestedToCapacityRatio"}},
-      {"no points", Scoring({{"type", ratio}, {"requestedToCapacityRatio", Shape({})}}),
+      {"no points",
+       Scoring({{"type", ratio}, {"requestedToCapacityRatio", Shape({})}}),
        {"args.scoringStrategy.requestedToCapacityRatio.shape: Required value: at least one point must be specified"}},
       {"points out of order and range",
        Scoring({{"type", ratio}, {"requestedToCapacityRatio", Shape({{101, 5}, {50, 11}})}}),

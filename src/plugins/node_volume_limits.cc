@@ -16,8 +16,10 @@ bool Counts(const PodVolume& volume) {
     case VolumeKind::kAwsEbs:
     case VolumeKind::kAzureDisk:
     case VolumeKind::kCinder:
-    case VolumeKind::kPortworx: return true;
-    default: return false;
+    case VolumeKind::kPortworx:
+      return true;
+    default:
+      return false;
   }
 }
 

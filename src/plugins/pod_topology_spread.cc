@@ -112,13 +112,13 @@ void PodTopologySpread::Args::Read(ArgsReader& in) {
   // Every constraint's own complaints, then whether it repeats an earlier one.
   in.Objects("defaultConstraints", [&](ArgsReader& item) {
     TopologySpreadConstraint c = ReadConstraint(item);
-    const bool repeated = std::any_of(
-        default_constraints.begin(), default_constraints.end(), [&](const TopologySpreadConstraint& other) {
+    const bool repeated =
+        std::any_of(default_constraints.begin(), default_constraints.end(), [&](const TopologySpreadConstraint& other) {
           return other.topology_key == c.topology_key && other.when_unsatisfiable == c.when_unsatisfiable;
         });
     if (repeated) {
-      item.Complain("", "Duplicate value: \"{" + c.topology_key + ", " + std::string(ToString(c.when_unsatisfiable)) +
-                            "}\"");
+      item.Complain(
+          "", "Duplicate value: \"{" + c.topology_key + ", " + std::string(ToString(c.when_unsatisfiable)) + "}\"");
     }
     default_constraints.push_back(std::move(c));
   });
@@ -207,10 +207,9 @@ std::optional<std::vector<EventRegistration>> PodTopologySpread::EventsToRegiste
 
 std::optional<std::vector<SpreadConstraint>> PodTopologySpread::HardConstraintsForHint(const Pod& pod) const {
   if (pod.topology_spread.empty()) {
-    const bool soft_only =
-        std::none_of(default_constraints_.begin(), default_constraints_.end(), [](const TopologySpreadConstraint& c) {
-          return c.when_unsatisfiable == WhenUnsatisfiable::kDoNotSchedule;
-        });
+    const bool soft_only = std::none_of(
+        default_constraints_.begin(), default_constraints_.end(),
+        [](const TopologySpreadConstraint& c) { return c.when_unsatisfiable == WhenUnsatisfiable::kDoNotSchedule; });
     if (soft_only) return std::vector<SpreadConstraint>();
     return std::nullopt;
   }

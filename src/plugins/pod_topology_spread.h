@@ -20,10 +20,7 @@
 
 namespace berth::plugins {
 
-class PodTopologySpread final : public PreFilterPlugin,
-                                public FilterPlugin,
-                                public PreScorePlugin,
-                                public ScorePlugin {
+class PodTopologySpread final : public PreFilterPlugin, public FilterPlugin, public PreScorePlugin, public ScorePlugin {
  public:
   static constexpr std::string_view kName = "PodTopologySpread";
   static constexpr Reason kSkewTooLarge{"node(s) didn't match pod topology spread constraints", Remedy::kPreempt};

@@ -43,7 +43,7 @@ struct FilterBase {
 
   std::vector<SpreadConstraint> constraints;
   InclusionPolicies policies;
-  std::vector<DomainCounts> counts;            // by constraint, as are the rest
+  std::vector<DomainCounts> counts;  // by constraint, as are the rest
   std::vector<std::array<Lowest, 2>> lowest;
   std::vector<int64_t> domains;
   std::vector<uint8_t> self_match;

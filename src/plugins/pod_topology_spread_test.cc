@@ -49,10 +49,10 @@ std::string Letters(const std::map<std::string, Verdict>& verdicts) {
   std::string text;
   for (const auto& [node, verdict] : verdicts) {
     text += text.empty() ? "" : " ";
-    text += node + (verdict.fits()                                                    ? "+"
+    text += node + (verdict.fits()                                         ? "+"
                     : verdict == Verdict(PodTopologySpread::kSkewTooLarge) ? "-"
                     : verdict == Verdict(PodTopologySpread::kKeyMissing)   ? "?"
-                                                                                      : "!");
+                                                                           : "!");
   }
   return text;
 }
@@ -218,9 +218,7 @@ TEST(PodTopologySpreadTest, DefaultSelectorsComeFromServicesAndTheControllerAlon
   set.selector = SelectLabels({{"app", "a"}});
   cluster.AddObject(set);
   const auto owned = [](std::string api_version, std::string kind, bool controller) {
-    return App("p")
-        .With([&](Pod& pod) { pod.meta.owners = {{api_version, kind, "rs", "u", controller}}; })
-        .Build();
+    return App("p").With([&](Pod& pod) { pod.meta.owners = {{api_version, kind, "rs", "u", controller}}; }).Build();
   };
   EXPECT_EQ(ScoreAll(PodTopologySpread(), owned("apps/v1", "ReplicaSet", true), cluster).raw.size(), 2u);
   EXPECT_TRUE(ScoreAll(PodTopologySpread(), owned("apps/v1", "ReplicaSet", false), cluster).raw.empty());
@@ -320,11 +318,11 @@ TEST(PodTopologySpreadArgsTest, BadConstraintsAreRefusedFieldByField) {
 
 TEST(PodTopologySpreadArgsTest, ConstraintsNeedListDefaulting) {
   PodTopologySpread::Args args;
-  EXPECT_THAT(ReadArgs(Value::Object({{"defaultConstraints",
-                                       Value::Array({Value::Object({{"maxSkew", Value::Int(1)},
-                                                                    {"topologyKey", Value::String("zone")},
-                                                                    {"whenUnsatisfiable",
-                                                                     Value::String("ScheduleAnyway")}})})}}),
+  EXPECT_THAT(ReadArgs(Value::Object(
+                           {{"defaultConstraints",
+                             Value::Array({Value::Object({{"maxSkew", Value::Int(1)},
+                                                          {"topologyKey", Value::String("zone")},
+                                                          {"whenUnsatisfiable", Value::String("ScheduleAnyway")}})})}}),
                        args),
               ElementsAre("args.defaultingType: Invalid value: \"System\": when .defaultConstraints are not empty"));
 }

@@ -18,8 +18,7 @@ std::optional<std::vector<EventRegistration>> SchedulingGates::EventsToRegister(
   auto own_pod = [](const Pod& rejected, const EventObjects& objects) {
     return objects.pod_after && objects.pod_after->uid() == rejected.uid() ? QueueingHint::kQueue : QueueingHint::kSkip;
   };
-  return std::vector<EventRegistration>{
-      {{EventResource::kPod, action::kUpdatePodSchedulingGatesEliminated}, own_pod}};
+  return std::vector<EventRegistration>{{{EventResource::kPod, action::kUpdatePodSchedulingGatesEliminated}, own_pod}};
 }
 
 }  // namespace berth::plugins

@@ -14,8 +14,10 @@ bool Concerns(const PodVolume& volume) {
     case VolumeKind::kGcePd:
     case VolumeKind::kAwsEbs:
     case VolumeKind::kRbd:
-    case VolumeKind::kIscsi: return true;
-    default: return false;
+    case VolumeKind::kIscsi:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -32,8 +34,8 @@ PreFilterOutcome VolumeRestrictions::PreFilter(const Cycle& cycle) const {
     }
     const auto* claim = cycle.snapshot().objects<PersistentVolumeClaim>().Find(pod.namespace_(), volume.source);
     if (claim == nullptr) {
-      return PreFilterOutcome::Reject(Verdict(Code::kUnschedulableAndUnresolvable,
-                                              "persistentvolumeclaim \"" + volume.source + "\" not found"));
+      return PreFilterOutcome::Reject(
+          Verdict(Code::kUnschedulableAndUnresolvable, "persistentvolumeclaim \"" + volume.source + "\" not found"));
     }
     const auto& modes = claim->access_modes;
     once_pod = once_pod || std::find(modes.begin(), modes.end(), "ReadWriteOncePod") != modes.end();

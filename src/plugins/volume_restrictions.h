@@ -14,8 +14,8 @@ namespace berth::plugins {
 class VolumeRestrictions final : public PreFilterPlugin, public FilterPlugin {
  public:
   static constexpr std::string_view kName = "VolumeRestrictions";
-  static constexpr Reason kDisksNotYet{
-      "VolumeRestrictions: GCE, AWS EBS, RBD and iSCSI volumes are not yet supported", Remedy::kNone};
+  static constexpr Reason kDisksNotYet{"VolumeRestrictions: GCE, AWS EBS, RBD and iSCSI volumes are not yet supported",
+                                       Remedy::kNone};
   static constexpr Reason kOncePodNotYet{
       "VolumeRestrictions: claims with access mode ReadWriteOncePod are not yet supported", Remedy::kNone};
 

@@ -14,8 +14,7 @@ namespace berth::plugins {
 class VolumeZone final : public PreFilterPlugin, public FilterPlugin {
  public:
   static constexpr std::string_view kName = "VolumeZone";
-  static constexpr Reason kNotYet{"VolumeZone: zones of persistent volume claims are not yet supported",
-                                  Remedy::kNone};
+  static constexpr Reason kNotYet{"VolumeZone: zones of persistent volume claims are not yet supported", Remedy::kNone};
 
   PreFilterOutcome PreFilter(const Cycle& cycle) const override;
   Error Filter(const Cycle&, const PluginState*, const NodeBatch&, Rejections&) const override { return Error::Ok(); }

@@ -85,8 +85,8 @@ TEST_F(NodeBatchTest, AnAddedPodMayBringAResourceNobodyElseHas) {
   RowOverlay overlay(snapshot, 0);
   const ResourceId id = InternResource("example.com/brand-new");
   EXPECT_THAT(overlay.requested(id), ElementsAre(0));
-  const PodRecord record{
-      std::make_shared<const Pod>(MakePod("new").Request({{"example.com/brand-new", "4"}}).Build()), 0, false};
+  const PodRecord record{std::make_shared<const Pod>(MakePod("new").Request({{"example.com/brand-new", "4"}}).Build()),
+                         0, false};
   overlay.AddPod(record);
   EXPECT_THAT(overlay.requested(id), ElementsAre(4));
   EXPECT_THAT(Names(overlay.pods()), ElementsAre("new"));

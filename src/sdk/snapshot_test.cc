@@ -88,8 +88,8 @@ TEST(NodeViewTest, ShowsOneNodesColumns) {
 
 TEST(NodeViewTest, AnIntLabelIsAWholeDecimalNumberOrNothing) {
   const std::vector<std::pair<std::string, std::optional<int64_t>>> cases = {
-      {"42", 42}, {"-7", -7}, {"", std::nullopt}, {"4x", std::nullopt}, {" 4", std::nullopt},
-      {"9223372036854775808", std::nullopt}};
+      {"42", 42},           {"-7", -7},           {"", std::nullopt},
+      {"4x", std::nullopt}, {" 4", std::nullopt}, {"9223372036854775808", std::nullopt}};
   for (const auto& [text, want] : cases) {
     TestCluster cluster;
     cluster.Add(MakeNode("n").Label("k", text));

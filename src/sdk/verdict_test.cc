@@ -11,9 +11,13 @@ namespace {
 
 TEST(VerdictTest, CodesHaveUpstreamsNamesAndValues) {
   const std::vector<std::pair<Code, std::string>> want = {
-      {Code::kSuccess, "Success"}, {Code::kError, "Error"}, {Code::kUnschedulable, "Unschedulable"},
-      {Code::kUnschedulableAndUnresolvable, "UnschedulableAndUnresolvable"}, {Code::kWait, "Wait"},
-      {Code::kSkip, "Skip"}, {Code::kPending, "Pending"}};
+      {Code::kSuccess, "Success"},
+      {Code::kError, "Error"},
+      {Code::kUnschedulable, "Unschedulable"},
+      {Code::kUnschedulableAndUnresolvable, "UnschedulableAndUnresolvable"},
+      {Code::kWait, "Wait"},
+      {Code::kSkip, "Skip"},
+      {Code::kPending, "Pending"}};
   for (size_t i = 0; i < want.size(); ++i) {
     EXPECT_EQ(static_cast<size_t>(want[i].first), i);
     EXPECT_EQ(ToString(want[i].first), want[i].second);

@@ -12,9 +12,9 @@
 
 namespace berth::sim {
 
-// Puts nodes, placed pods, nominations and objects into an empty state, as kube-scheduler's informers would deliver them.
-// Left out: `except` (the pod that is asked about; may be null), pods that have finished, and nominations of pods that no
-// profile of `engine` schedules or that are gated.
+// Puts nodes, placed pods, nominations and objects into an empty state, as kube-scheduler's informers would deliver
+// them. Left out: `except` (the pod that is asked about; may be null), pods that have finished, and nominations of pods
+// that no profile of `engine` schedules or that are gated.
 void Fill(cluster::ClusterState& state, const LoadedObjects& objects, const Engine& engine, const Pod* except);
 
 // Judges `pod` as if it were neither bound nor nominated. REQUIRES: the pod is one of `objects.pods`.

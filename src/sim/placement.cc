@@ -75,8 +75,7 @@ Placements PlaceAll(Engine& engine, const LoadedObjects& objects) {
       options.start = start;
     }
     const Judgement judgement = engine.Judge(profile, *pod, snapshot, options);
-    const framework::Explanation explanation =
-        framework::Explain(*pod, profile, engine.table(), snapshot, judgement);
+    const framework::Explanation explanation = framework::Explain(*pod, profile, engine.table(), snapshot, judgement);
     PodOutcome outcome = Describe(explanation, judgement);
     if (judgement.kind == Judgement::Kind::kFits) {
       const Row winner = framework::PickWinner(judgement, snapshot, start);

@@ -120,8 +120,7 @@ namespace {
 
 class TestHandle final : public Handle {
  public:
-  explicit TestHandle(std::vector<std::string> ignored)
-      : host_({"test", 1, std::move(ignored)}, clock_, writer_) {}
+  explicit TestHandle(std::vector<std::string> ignored) : host_({"test", 1, std::move(ignored)}, clock_, writer_) {}
   const std::string& profile_name() const override { return host_.profile_name(); }
   const Clock& clock() const override { return clock_; }
   uint64_t Random() override { return host_.Random(); }

@@ -78,8 +78,7 @@ std::vector<std::string> Check(const Value& test, const Registry& registry) {
   if (!pod) return {"pod: not among the objects"};
   const framework::Profile* profile = (*engine)->FindProfile(pod->scheduler_name);
   if (!profile) profile = &(*engine)->first_profile();
-  const Value got =
-      framework::ToValue(sim::ExplainOffline(*engine.value(), *profile, loaded.objects, *pod));
+  const Value got = framework::ToValue(sim::ExplainOffline(*engine.value(), *profile, loaded.objects, *pod));
   std::vector<std::string> unstable;
   if (const Value* names = test.Find("unstable"))
     for (const Value& name : names->items()) unstable.push_back(name.text());

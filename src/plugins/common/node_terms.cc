@@ -29,10 +29,16 @@ CompiledTerm::CompiledTerm(const Labels& node_selector, const Snapshot& snapshot
 void CompiledTerm::AddExpression(const Requirement& requirement, const Snapshot& snapshot) {
   const LabelColumn& column = snapshot.labels(requirement.key);
   switch (requirement.op) {
-    case SelectorOp::kIn: return AddValues(requirement.values, false, column);
-    case SelectorOp::kNotIn: return AddValues(requirement.values, true, column);
-    case SelectorOp::kExists: conditions_.push_back({&column, true, {LabelColumn::kAbsent}, {}, kNoRow}); return;
-    case SelectorOp::kDoesNotExist: conditions_.push_back({&column, false, {LabelColumn::kAbsent}, {}, kNoRow}); return;
+    case SelectorOp::kIn:
+      return AddValues(requirement.values, false, column);
+    case SelectorOp::kNotIn:
+      return AddValues(requirement.values, true, column);
+    case SelectorOp::kExists:
+      conditions_.push_back({&column, true, {LabelColumn::kAbsent}, {}, kNoRow});
+      return;
+    case SelectorOp::kDoesNotExist:
+      conditions_.push_back({&column, false, {LabelColumn::kAbsent}, {}, kNoRow});
+      return;
     case SelectorOp::kGt:
     case SelectorOp::kLt: {
       std::vector<uint8_t> table(column.distinct() + 1, 0);
@@ -40,7 +46,8 @@ void CompiledTerm::AddExpression(const Requirement& requirement, const Snapshot&
       conditions_.push_back({&column, false, {}, std::move(table), kNoRow});
       return;
     }
-    case SelectorOp::kUnknown: break;
+    case SelectorOp::kUnknown:
+      break;
   }
   nothing_ = true;
 }

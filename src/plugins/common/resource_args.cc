@@ -46,8 +46,10 @@ bool IsScored(ResourceId id) {
   switch (id) {
     case ResourceId::kCpu:
     case ResourceId::kMemory:
-    case ResourceId::kEphemeralStorage: return true;
-    case ResourceId::kPods: return false;
+    case ResourceId::kEphemeralStorage:
+      return true;
+    case ResourceId::kPods:
+      return false;
   }
   return IsScalarResource(ResourceName(id));
 }
@@ -84,8 +86,7 @@ void ReadShape(ArgsReader& in, std::vector<ShapePoint>& out) {
 Value WriteShape(const std::vector<ShapePoint>& shape) {
   Value list = Value::Array();
   for (const ShapePoint& point : shape) {
-    list.Append(
-        Value::Object({{"utilization", Value::Int(point.utilization)}, {"score", Value::Int(point.score)}}));
+    list.Append(Value::Object({{"utilization", Value::Int(point.utilization)}, {"score", Value::Int(point.score)}}));
   }
   return list;
 }

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Heap: a binary heap of items that know their own place in it, so that any item can be moved or taken out.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace berth::queue {
+
+inline constexpr size_t kNoSlot = static_cast<size_t>(-1);
+
+// The smallest item by `less` is on top. Items are not owned and carry their position in `T::*Slot`, which is kNoSlot
+// outside of any heap; that is the key by which Update and Remove find them without a lookup.
+//
+// REQUIRES: `less` is a strict total order (ties broken by the caller). Then the order in which items are popped
+// depends on the items alone, not on the history of the heap.
+// Thread safety: none.
+template <class T, size_t T::*Slot, class Less>
+class Heap {
+ public:
+  explicit Heap(Less less) : less_(std::move(less)) {}
+
+  bool empty() const { return items_.empty(); }
+  size_t size() const { return items_.size(); }
+  // REQUIRES: !empty()
+  T* top() const { return items_.front(); }
+  const std::vector<T*>& items() const { return items_; }  // in heap order
+  bool Has(const T& item) const { return item.*Slot < items_.size() && items_[item.*Slot] == &item; }
+
+  // REQUIRES: the item is in no heap.
+  void Push(T* item) {
+    items_.push_back(item);
+    Up(items_.size() - 1, item);
+  }
+  // REQUIRES: !empty()
+  T* Pop() {
+    T* item = top();
+    Remove(item);
+    return item;
+  }
+  // To be called after what `less` looks at has changed. REQUIRES: Has(*item)
+  void Update(T* item) {
+    if (!Up(item->*Slot, item)) Down(item->*Slot, item);
+  }
+  // REQUIRES: Has(*item)
+  void Remove(T* item) {
+    const size_t slot = item->*Slot;
+    T* last = items_.back();
+    items_.pop_back();
+    item->*Slot = kNoSlot;
+    if (item != last && !Up(slot, last)) Down(slot, last);
+  }
+
+  // True when every item is where it says it is and no item is smaller than its parent.
+  bool Ordered() const {
+    for (size_t i = 0; i < items_.size(); ++i) {
+      if (items_[i]->*Slot != i) return false;
+      if (i > 0 && less_(*items_[i], *items_[(i - 1) / 2])) return false;
+    }
+    return true;
+  }
+
+ private:
+  // Puts `item` at `slot` or above; false when it stayed there.
+  bool Up(size_t slot, T* item) {
+    const size_t start = slot;
+    while (slot > 0) {
+      const size_t parent = (slot - 1) / 2;
+      if (!less_(*item, *items_[parent])) break;
+      Put(slot, items_[parent]);
+      slot = parent;
+    }
+    Put(slot, item);
+    return slot != start;
+  }
+  void Down(size_t slot, T* item) {
+    const size_t n = items_.size();
+    while (true) {
+      size_t child = 2 * slot + 1;
+      if (child >= n) break;
+      if (child + 1 < n && less_(*items_[child + 1], *items_[child])) ++child;
+      if (!less_(*items_[child], *item)) break;
+      Put(slot, items_[child]);
+      slot = child;
+    }
+    Put(slot, item);
+  }
+  void Put(size_t slot, T* item) {
+    items_[slot] = item;
+    item->*Slot = slot;
+  }
+
+  Less less_;
+  std::vector<T*> items_;
+};
+
+}  // namespace berth::queue

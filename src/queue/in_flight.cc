@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "queue/in_flight.h"
+
+namespace berth::queue {
+
+void InFlight::End(Mark mark) {
+  marks_.erase(mark);
+  const uint64_t oldest = marks_.empty() ? base_ + events_.size() : marks_.front();
+  while (base_ < oldest) {
+    events_.pop_front();
+    ++base_;
+  }
+}
+
+void InFlight::Record(const ClusterEvent& event, const SharedObjects& objects) {
+  if (!marks_.empty()) events_.push_back({event, objects});
+}
+
+}  // namespace berth::queue

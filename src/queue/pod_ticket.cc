@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "queue/pod_ticket.h"
+
+#include "queue/scheduling_queue.h"
+
+namespace berth::queue {
+
+void PodTicket::StopRecording() {
+  if (info_ && *queue_ != nullptr) (*queue_)->StopRecording(*info_);
+}
+
+void PodTicket::Done() {
+  if (info_ && *queue_ != nullptr) (*queue_)->Finish(std::move(info_));
+  info_ = nullptr;
+}
+
+Place PodTicket::Return(const Rejectors& rejectors) {
+  if (!info_ || *queue_ == nullptr) {
+    info_ = nullptr;
+    return Place::kNone;
+  }
+  return (*queue_)->TakeBack(std::move(info_), rejectors);
+}
+
+}  // namespace berth::queue

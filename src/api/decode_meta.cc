@@ -111,7 +111,7 @@ void CheckMeta(Context& context, const MetaRules& rules, ObjectMeta& meta) {
   {
     At name(context, "name");
     if (meta.name.empty()) {
-      context.Required("name or generateName is required");
+      context.Required("name is required; generateName is not read");
     } else {
       CheckForm(context, meta.name,
                 rules.name == NameForm::kLabel         ? CheckDnsLabel

@@ -278,7 +278,7 @@ spec:
                   "spec.containers[0].ports[0].containerPort: Required value",
                   "spec.containers[0].ports[1].containerPort: Invalid value: 99999999999: out of range for an int32",
                   "spec.containers[0].ports[1].containerPort: Required value",
-                  "metadata.name: Required value: name or generateName is required"));
+                  "metadata.name: Required value: name is required; generateName is not read"));
 }
 
 TEST(DecodePodTest, WrongTypesFailOnlyThatObjectOfAPeer) {

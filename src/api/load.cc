@@ -64,7 +64,7 @@ class Loader {
   }
 
   void Text(std::string_view text, const std::string& file) {
-    const Error error = ForEachDocument(text, [&](std::string json) {
+    const Error error = ForEachDocument(text, [&](const std::string& json) {
       for (DecodedObject& decoded : DecodeDocument(json, DecodeMode::kFile)) Take(std::move(decoded), file);
       return Error::Ok();
     });
@@ -74,11 +74,15 @@ class Loader {
   LoadResult Finish() {
     for (size_t i = 0; i < taken_.size(); ++i) InventIdentity(i, MetaOf(taken_[i].object));
     // Classes first: pods refer to classes that may come later in the files.
-    for (Taken& taken : taken_) Store<PriorityClass>(taken.object, result_.objects.priority_classes);
-    const PriorityClasses classes(result_.objects.priority_classes);
+    LoadedObjects::List<PriorityClass> all_classes = refused_classes_;
+    for (Taken& taken : taken_) {
+      if (Store<PriorityClass>(taken.object, result_.objects.priority_classes))
+        all_classes.push_back(result_.objects.priority_classes.back());
+    }
+    const PriorityClasses classes(all_classes);
     for (Taken& taken : taken_) {
       if (auto* decoded = std::get_if<DecodedPod>(&taken.object)) {
-        StorePod(classes, taken.file, *decoded);
+        StorePod(classes, taken, *decoded);
       } else {
         StoreOther(taken.object);
       }
@@ -90,6 +94,7 @@ class Loader {
   struct Taken {
     AnyObject object;
     std::string file;
+    bool good;  // false: a pod that is looked at for further errors only
   };
 
   void Take(DecodedObject decoded, const std::string& file) {
@@ -117,7 +122,13 @@ class Loader {
         return;
       }
     }
-    if (decoded.errors.empty()) taken_.push_back({std::move(decoded.object), file});
+    const bool good = decoded.errors.empty();
+    if (good || std::holds_alternative<DecodedPod>(decoded.object)) {
+      taken_.push_back({std::move(decoded.object), file, good});
+    } else {
+      // Its pods should not be told that it does not exist.
+      Store<PriorityClass>(decoded.object, refused_classes_);
+    }
   }
 
   template <class T>
@@ -127,14 +138,14 @@ class Loader {
     return value != nullptr;
   }
 
-  void StorePod(const PriorityClasses& classes, const std::string& file, DecodedPod& decoded) {
+  void StorePod(const PriorityClasses& classes, const Taken& taken, DecodedPod& decoded) {
     std::vector<LoadError> errors;
     ApplyAdmission(classes, decoded, errors);
     for (LoadError& error : errors) {
-      error.file = file;
+      error.file = taken.file;
       result_.errors.push_back(std::move(error));
     }
-    if (!errors.empty()) return;
+    if (!errors.empty() || !taken.good) return;
     decoded.pod.resources = ComputePodResources(decoded.pod);
     result_.objects.pods.push_back(std::make_shared<const Pod>(std::move(decoded.pod)));
   }
@@ -156,6 +167,7 @@ class Loader {
   const LoadOptions& options_;
   LoadResult result_;
   std::vector<Taken> taken_;
+  LoadedObjects::List<PriorityClass> refused_classes_;
   std::map<std::tuple<std::string, std::string, std::string>, std::string> seen_;  // kind, namespace, name -> file
   std::set<std::pair<std::string, std::string>> unread_;
 };

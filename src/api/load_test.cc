@@ -96,11 +96,29 @@ spec: {containers: [{name: c}], priorityClassName: x}
 kind: Pod
 )",
                                                 {}, "text");
-  ASSERT_EQ(result.errors.size(), 3u);
+  ASSERT_EQ(result.errors.size(), 4u);
   EXPECT_THAT(result.errors[0].Text(), StartsWith("text: Node \"UP\": metadata.name: Invalid value: \"UP\""));
   EXPECT_EQ(result.errors[1].Text(), "text: Pod \"default/p\": spec.containers[0].image: Required value");
   EXPECT_EQ(result.errors[2].Text(), "text: Pod: apiVersion: Required value: Object 'apiVersion' is missing");
+  EXPECT_THAT(result.errors[3].Text(), StartsWith("text: Pod \"default/p\": spec.priorityClassName: Invalid value"));
   EXPECT_THAT(Names(result.objects), ElementsAre("good"));
+}
+
+TEST_F(LoadTest, PodsOfARefusedClassAreNotToldThatItDoesNotExist) {
+  const LoadResult result = LoadObjectsFromText(R"(
+apiVersion: scheduling.k8s.io/v1
+kind: PriorityClass
+metadata: {name: pc}
+value: much
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: p}
+spec: {containers: [{name: c, image: i}], priorityClassName: pc}
+)",
+                                                {}, "text");
+  for (const LoadError& error : result.errors) EXPECT_EQ(error.kind, "PriorityClass") << error.Text();
+  EXPECT_FALSE(result.ok());
 }
 
 TEST_F(LoadTest, UnreadKindsAreReportedOnce) {

@@ -11,7 +11,6 @@
 namespace berth {
 namespace {
 
-constexpr size_t kMinBudget = size_t{64} << 20;
 constexpr std::string_view kSpace = " \t\r\n";
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
@@ -38,12 +37,13 @@ class Parser {
 
 }  // namespace
 
-Error ForEachDocument(std::string_view text, const DocumentFn& fn) {
+Error ForEachDocument(std::string_view text, const DocumentFn& fn, size_t budget) {
   std::string_view body = text;
   if (body.substr(0, kByteOrderMark.size()) == kByteOrderMark) body.remove_prefix(kByteOrderMark.size());
   const size_t first = body.find_first_not_of(kSpace);
   if (first == std::string_view::npos) return Error::Ok();
-  return body[first] == '{' || body[first] == '[' ? SplitJson(body, fn) : ForEachYamlDocument(text, fn);
+  if (body[first] != '{' && body[first] != '[') return ForEachYamlDocument(text, fn, budget);
+  return SplitJson(body, fn);
 }
 
 Error SplitJson(std::string_view text, const DocumentFn& fn) {
@@ -63,10 +63,10 @@ Error SplitJson(std::string_view text, const DocumentFn& fn) {
   return Error::Ok();
 }
 
-Error ForEachYamlDocument(std::string_view text, const DocumentFn& fn) {
+Error ForEachYamlDocument(std::string_view text, const DocumentFn& fn, size_t budget) {
   Parser parser(text);
   if (!parser.ok()) return Error("out of memory for the YAML parser");
-  const size_t budget = std::max(kMinBudget, text.size() * 10);
+  budget = std::max(budget, text.size() * 10);
   for (;;) {
     // Stream and document borders carry nothing we need; YamlTree reads what is between them.
     yaml_event_t event;

@@ -16,15 +16,17 @@ namespace berth {
 using DocumentFn = std::function<Error(std::string json)>;
 
 // Calls `fn` for every document of `text`, in order; memory is bounded by the largest document. Text whose first byte
-// that is not white space is `{` or `[` is JSON, otherwise YAML. Every document handed over is valid JSON in valid
-// UTF-8, at most kMaxJsonDepth levels deep. Documents without content are passed over. An Error (of the text, with its
-// line, or of `fn`) ends the walk: documents in front of it have been delivered.
-Error ForEachDocument(std::string_view text, const DocumentFn& fn);
+// that is not white space is `{` or `[` is JSON, otherwise YAML. Every document handed over is
+// valid JSON in valid UTF-8, at most kMaxJsonDepth levels deep. Documents without content are passed over. An Error (of
+// the text, with its line, or of `fn`) ends the walk: documents in front of it have been delivered. `budget`: how large
+// a document may grow through aliases, see ForEachYamlDocument.
+inline constexpr size_t kAliasBudget = size_t{64} << 20;
+Error ForEachDocument(std::string_view text, const DocumentFn& fn, size_t budget = kAliasBudget);
 
 // The same for text known to be JSON: values that follow each other, with or without white space or `---` lines.
 Error SplitJson(std::string_view text, const DocumentFn& fn);
 // The same for YAML. Duplicate keys, unknown anchors, self-containing anchors and documents that grow beyond
-// max(64 MiB, 10 x the text) through aliases are errors.
-Error ForEachYamlDocument(std::string_view text, const DocumentFn& fn);
+// max(budget, 10 x the text) through aliases are errors.
+Error ForEachYamlDocument(std::string_view text, const DocumentFn& fn, size_t budget = kAliasBudget);
 
 }  // namespace berth

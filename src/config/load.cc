@@ -40,16 +40,24 @@ bool CheckKind(const Value& document, std::vector<FieldError>& errors) {
 
 }  // namespace
 
+namespace {
+// A configuration is small; it does not need room for what aliases make of it.
+constexpr size_t kConfigBudget = size_t{4} << 20;
+}  // namespace
+
 Loaded LoadConfiguration(std::string_view text, const Registry& registry) {
   Loaded loaded;
   Value document;
   int documents = 0;
-  const Error error = ForEachDocument(text, [&](std::string json) {
-    // kube-scheduler silently reads the first document only; a file that says more than is heard is refused here.
-    if (++documents > 1) return Error("more than one document; a configuration file holds one");
-    document = ParseJson(json, loaded.errors);
-    return Error::Ok();
-  });
+  const Error error = ForEachDocument(
+      text,
+      [&](const std::string& json) {
+        // kube-scheduler silently reads the first document only; a file that says more than is heard is refused here.
+        if (++documents > 1) return Error("more than one document; a configuration file holds one");
+        document = ParseJson(json, loaded.errors);
+        return Error::Ok();
+      },
+      kConfigBudget);
   if (!error.ok()) {
     loaded.errors.push_back({"", error.text()});
     return loaded;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a plugin's answers depend on, the signature of a pod, and indexes a plugin may own. Declaring them lets the
-// framework remember answers and repair only the rows that changed; the default, "everything", is always right and
-// never remembered. Remembering never changes a decision: verify mode computes both ways.
+// What a plugin's answers depend on, the signature of a pod, and indexes a plugin may own. Declaring them is what will
+// let answers be remembered and only the rows that changed be repaired (nothing does so yet); the default,
+// "everything", is always right and never remembered. Remembering must never change a decision.
 #pragma once
 
 #include <cstdint>
@@ -53,7 +53,8 @@ class Signature {
 };
 
 // Counts a plugin keeps as the cluster changes, instead of scanning pods in every PreFilter.
-// Called on the scheduling thread only, after the columns changed, for assumed pods too.
+// Called on the scheduling thread only, after the columns changed, for assumed pods too. A row that was given up with
+// its last pod or node may lie beyond snapshot.rows().
 class PluginIndex {
  public:
   virtual ~PluginIndex() = default;

@@ -62,7 +62,7 @@ struct PodResources {
 inline constexpr int64_t kDefaultMilliCpuRequest = 100;
 inline constexpr int64_t kDefaultMemoryRequest = 200 * 1024 * 1024;
 
-// Aggregates as component-helpers' PodRequests does. Decoders and MakePod call it last; see plugins.md section 1.
+// Aggregates as component-helpers' PodRequests does. Decoders and MakePod call it last.
 PodResources ComputePodResources(const Pod& pod);
 
 }  // namespace v1

@@ -78,7 +78,7 @@ struct RowData {
   std::vector<const PodRecord*> pods;  // upstream's order: a removed pod's place is taken by the last one
   std::vector<const PodRecord*> affinity_pods;       // with any pod (anti-)affinity
   std::vector<const PodRecord*> anti_affinity_pods;  // with required anti-affinity
-  std::vector<HostPort> ports;                       // a set: see plugins.md section 8
+  std::vector<HostPort> ports;                       // a set, not a multiset, as upstream
 };
 
 // How many nodes hold an image, and the size its first reporter gave.

@@ -18,10 +18,11 @@ namespace berth::cli {
 namespace {
 
 constexpr char kUsage[] =
-    "usage: berth config check FILE\n"
+    "usage: berth config check [FILE]\n"
     "       berth config defaults [FILE] [-o yaml|json]\n"
     "\n"
-    "check prints the plugins of every profile in the order in which they are called, or all errors.\n"
+    "check prints the plugins of every profile in the order in which they are called, or all errors; without FILE\n"
+    "those of the default configuration.\n"
     "defaults prints the configuration with every default filled in.\n"
     "FILE is a KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1), - for standard input.\n"
     "\n";
@@ -63,7 +64,8 @@ int Defaults(const std::string& file, const std::string& format, const Registry&
 
 }  // namespace
 
-int ConfigCommand(std::vector<std::string> args, const Registry& registry, std::ostream& out, std::ostream& err) {
+int ConfigCommand(const std::vector<std::string>& args, const Registry& registry, std::ostream& out,
+                  std::ostream& err) {
   std::string format;
   Command command("config", kUsage, out, err);
   command.Choice("o,output", &format, {"yaml", "json"}, "what defaults prints: yaml (default) or json");
@@ -73,8 +75,8 @@ int ConfigCommand(std::vector<std::string> args, const Registry& registry, std::
   const std::string& what = words.front();
   if (what == "check") {
     if (!format.empty()) return command.Complain("check has no -o");
-    if (words.size() != 2) return command.Complain("check takes one file");
-    return Check(words.back(), registry, out, err);
+    if (words.size() > 2) return command.Complain("check takes one file");
+    return Check(words.size() == 2 ? words.back() : "", registry, out, err);
   }
   if (what == "defaults") {
     if (words.size() > 2) return command.Complain("defaults takes one file at most");

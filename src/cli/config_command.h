@@ -14,6 +14,6 @@ namespace berth::cli {
 //   check FILE                     all errors, or the plugins of every profile in calling order
 //   defaults [FILE] [-o yaml|json] the configuration (FILE's, or an empty one) with every default filled in
 // FILE may be `-` for standard input.
-int ConfigCommand(std::vector<std::string> args, const Registry& registry, std::ostream& out, std::ostream& err);
+int ConfigCommand(const std::vector<std::string>& args, const Registry& registry, std::ostream& out, std::ostream& err);
 
 }  // namespace berth::cli

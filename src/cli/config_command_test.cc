@@ -104,7 +104,6 @@ TEST_F(ConfigCommandTest, DefaultsCompletesAFile) {
 
 TEST_F(ConfigCommandTest, WrongUsageIsExitCode2) {
   for (const std::vector<std::string>& args : std::vector<std::vector<std::string>>{{},
-                                                                                    {"check"},
                                                                                     {"check", "a", "b"},
                                                                                     {"check", "a", "-o", "json"},
                                                                                     {"defaults", "a", "b"},

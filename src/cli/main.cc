@@ -30,13 +30,10 @@ constexpr char kUsage[] =
 
 int VersionCommand(const std::vector<std::string>& args) {
   std::string format = "text";
-  cli::Flags flags;
-  flags.Choice("o,output", &format, {"text", "json"}, "text (default) or json");
-  const Result<std::vector<std::string>> rest = flags.Parse(args);
-  if (!rest.ok() || !rest->empty()) {
-    std::cerr << "berth version: " << (rest.ok() ? "unexpected argument" : rest.error().text()) << "\n";
-    return cli::kBadInput;
-  }
+  cli::Command command("version", "usage: berth version [-o text|json]\n\n", std::cout, std::cerr);
+  command.Choice("o,output", &format, {"text", "json"}, "text (default) or json");
+  if (const std::optional<int> done = command.Read(args)) return *done;
+  if (!command.rest().empty()) return command.Complain("unexpected argument \"" + command.rest().front() + "\"");
   if (format == "json") {
     Value out = Value::Object();
     out.Set("apiVersion", Value::String("berth.dev/v1alpha1"));
@@ -83,16 +80,20 @@ int Run(const std::vector<std::string>& args, const Registry& registry) {
 inline namespace v1 {
 
 int Main(int argc, char** argv, RegisterFn register_plugins) {
-  Registry registry;
-  plugins::RegisterBuiltinPlugins(registry);
-  if (register_plugins) register_plugins(registry);
   // Nothing below throws on purpose; running out of memory on an absurd input ends here with a sentence.
   try {
-    return Run(std::vector<std::string>(argv + 1, argv + argc), registry);
+    Registry registry;
+    plugins::RegisterBuiltinPlugins(registry);
+    if (register_plugins) register_plugins(registry);
+    const int code = Run(std::vector<std::string>(argv + 1, argv + argc), registry);
+    if (std::cout.flush()) return code;
+    std::cerr << "berth: the output could not be written\n";
   } catch (const std::exception& e) {
     std::cerr << "berth: " << e.what() << "\n";
-    return cli::kBadInput;
+  } catch (...) {
+    std::cerr << "berth: a plugin threw something that is not a std::exception\n";
   }
+  return cli::kBadInput;
 }
 
 }  // namespace v1

@@ -27,6 +27,7 @@ std::string Why(const sim::PodOutcome& outcome) {
     for (size_t i = 0; i < outcome.victims.size(); ++i) text += (i ? ", " : " ") + outcome.victims[i];
     return text + " from " + outcome.preemption_node + " would make room.";
   }
+  if (outcome.nominated) return "nominated to it, and it fits";
   if (outcome.feasible == 1) return "the only node that fits";
   std::string text = "best of " + std::to_string(outcome.feasible);
   if (!outcome.margin) return text;

@@ -92,7 +92,7 @@ class Columns final : public SnapshotSource {
   std::vector<const std::string*> image_names_;  // keys of image_ids_
   std::vector<uint32_t> free_images_;
   ByName<uint32_t> label_keys_;  // how many nodes have the key
-  // Built when a plugin asks for the key. Unused ones are dropped between cycles once there are many.
+  // Built when a plugin asks for the key. Once there are many, all are dropped when nodes next change.
   mutable ByName<std::unique_ptr<LabelColumn>> label_columns_;
   LabelColumn absent_;  // for keys that no node has
   uint64_t node_set_epoch_ = 0;

@@ -132,7 +132,7 @@ void BindingStages::PreBindFrom(PreBindPlan plan, size_t from, DoneWith done) {
       finished({});
       continue;
     }
-    const Done once = Once([self, index, finished](Verdict verdict) {
+    const Done once = Once([self, index, finished](const Verdict& verdict) {
       finished(verdict.fits() ? Ruling{} : Failure("PreBind", self->profile_.name(index), index, verdict));
     });
     const Error thrown = GuardError([&] {
@@ -150,7 +150,7 @@ void BindingStages::BindFrom(size_t from, DoneWith done) {
   const auto& entry = profile_.bind[from];
   const uint16_t index = entry.index;
   auto self = shared_from_this();
-  const Done once = Once([self, from, index, done = std::move(done)](Verdict verdict) {
+  const Done once = Once([self, from, index, done = std::move(done)](const Verdict& verdict) {
     if (verdict.code() == Code::kSkip) return self->BindFrom(from + 1, done);
     done(verdict.fits() ? Ruling{Verdict(), index} : Failure("Bind", self->profile_.name(index), index, verdict));
   });

@@ -13,13 +13,6 @@ namespace {
 
 std::string Quoted(const std::string& name) { return "\"" + name + "\""; }
 
-// Go's rendering of a string slice.
-std::string Bracketed(const std::vector<std::string>& names) {
-  std::string text = "[";
-  for (const std::string& name : names) text += (text.size() > 1 ? " " : "") + name;
-  return text + "]";
-}
-
 // What a Filter plugin wrote, as the cycle takes it: anything that is neither success nor a rejection is a failure.
 VerdictId Admissible(VerdictId id, VerdictTable& table) {
   const Verdict& verdict = table.Get(id);
@@ -61,6 +54,12 @@ class WhatIfRun final : public WhatIf {
 };
 
 }  // namespace
+
+std::string Bracketed(const std::vector<std::string>& names) {
+  std::string text = "[";
+  for (const std::string& name : names) text += (text.size() > 1 ? " " : "") + name;
+  return text + "]";
+}
 
 PluginStates PluginStates::Clone() const {
   PluginStates copy;

@@ -18,6 +18,9 @@ inline constexpr uint16_t kNoPlugin = 0xffff;
 // How many rows a plugin is asked about at once.
 inline constexpr size_t kBatchRows = 1024;
 
+// Go's rendering of a string slice: "[a b]".
+std::string Bracketed(const std::vector<std::string>& names);
+
 // A verdict and the plugin that gave it; kNoPlugin where none did.
 struct Ruling {
   Verdict verdict;

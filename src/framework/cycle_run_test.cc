@@ -186,18 +186,15 @@ TEST_F(CycleRunTest, MoreRowsThanABatchAreAskedInSeveralCallsAndNoneIsLost) {
   for (size_t i = 0; i < judgement.feasible.size(); ++i) ASSERT_EQ(judgement.feasible[i], 3 * i);
 }
 
-TEST_F(CycleRunTest, AnErrorOnOneNodeFailsTheCycleUnlessErrorsAreKept) {
+TEST_F(CycleRunTest, AnErrorOnOneNodeFailsTheCycleAndStaysWithTheNode) {
   AddNodes(2);
   maker_.FilterNodes("a", [](const NodeView& node) { return node.name() == "n1" ? Verdict::Fail("oops") : Verdict(); });
   const Judgement failed = Run();
   EXPECT_EQ(failed.kind, Judgement::Kind::kFailed);
   EXPECT_EQ(failed.message, "running \"a\" filter plugin: oops");
-  JudgeOptions options;
-  options.keep_errors = true;
-  const Judgement kept = Run(options);
-  EXPECT_EQ(kept.kind, Judgement::Kind::kFits);
-  EXPECT_THAT(kept.feasible, ElementsAre(0));
-  EXPECT_EQ(table_.Get(kept.verdicts[1]), Verdict::Fail("oops"));
+  EXPECT_TRUE(failed.feasible.empty());
+  EXPECT_EQ(failed.verdicts[0], kFitsId);
+  EXPECT_EQ(table_.Get(failed.verdicts[1]), Verdict::Fail("oops"));
 }
 
 TEST_F(CycleRunTest, AnErrorReturnedFromFilterOrThrownIsEveryActiveNodesError) {
@@ -205,9 +202,7 @@ TEST_F(CycleRunTest, AnErrorReturnedFromFilterOrThrownIsEveryActiveNodesError) {
   maker_.FilterNodes("first", [](const NodeView& node) { return node.name() == "n0" ? Verdict(kFull) : Verdict(); });
   maker_.Filter("a", [](const PluginState*, const NodeBatch&, Rejections&) -> Error { throw 42; });
   EXPECT_EQ(Run().message, "running \"a\" filter plugin: plugin threw something that is not a std::exception");
-  JudgeOptions options;
-  options.keep_errors = true;
-  const Judgement kept = Run(options);
+  const Judgement kept = Run();
   EXPECT_EQ(table_.Get(kept.verdicts[0]).code(), Code::kUnschedulable) << "the first rejection stands";
   EXPECT_EQ(table_.Get(kept.verdicts[1]).code(), Code::kError);
 }

@@ -80,18 +80,19 @@ Explanation Explain(const Pod& pod, const Profile& profile, const VerdictTable& 
   return out;
 }
 
-std::optional<Explanation::Margin> Explanation::margin() const {
+std::optional<Explanation::Margin> Explanation::margin(const std::string& picked) const {
+  const std::string& name = picked.empty() && !winners.empty() ? winners.front() : picked;
   const NodeLine* winner = nullptr;
   const NodeLine* second = nullptr;
   for (const NodeLine& line : nodes) {
     if (!line.feasible || !line.total) continue;
-    if (!winner || *line.total > *winner->total) {
-      second = std::exchange(winner, &line);
+    if (line.name == name) {
+      winner = &line;
     } else if (!second || *line.total > *second->total) {
       second = &line;
     }
   }
-  if (!second) return std::nullopt;
+  if (!winner || !second) return std::nullopt;
   Margin margin{second->name, *winner->total - *second->total, "", 0};
   for (const auto& [plugin, score] : winner->scores) {
     const int64_t ahead = score.weighted - second->scores.at(plugin).weighted;

@@ -55,13 +55,14 @@ struct Explanation {
   std::optional<Preemption> preemption;
 
   // No value without a winner or a second candidate.
-  std::optional<Margin> margin() const;
+  // `winner`: the node that was picked among equals; empty: the first by name.
+  std::optional<Margin> margin(const std::string& winner = "") const;
 };
 
 Explanation Explain(const Pod& pod, const Profile& profile, const VerdictTable& table, const Snapshot& snapshot,
                     const Judgement& judgement);
 
-// The document of design section 5, apiVersion and kind included.
+// The JSON document that explain prints, apiVersion and kind included.
 Value ToValue(const Explanation& explanation);
 
 }  // namespace berth::framework

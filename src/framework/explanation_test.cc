@@ -96,9 +96,9 @@ TEST_F(ExplanationTest, NodesLeftOutByPreFilterHaveNoPlugin) {
 TEST_F(ExplanationTest, APluginThatFailedOnANodeIsReportedThere) {
   cluster_.Add(MakeNode("a"));
   maker_.FilterNodes("Broken", [](const NodeView&) { return Verdict::Fail("oops"); });
-  JudgeOptions options;
-  options.keep_errors = true;
-  const Explanation explanation = Run(options);
+  const Explanation explanation = Run();
+  EXPECT_TRUE(explanation.winners.empty());
+  EXPECT_EQ(explanation.message, "running \"Broken\" filter plugin: oops");
   EXPECT_EQ(explanation.nodes[0].refusal.plugin, "Broken");
   EXPECT_EQ(explanation.nodes[0].refusal.code, Code::kError);
 }

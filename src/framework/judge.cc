@@ -12,12 +12,6 @@
 namespace berth::framework {
 namespace {
 
-std::string Bracketed(const std::vector<std::string>& names) {
-  std::string text = "[";
-  for (const std::string& name : names) text += (text.size() > 1 ? " " : "") + name;
-  return text + "]";
-}
-
 // What PostFilter plugins see of the judgement so far.
 class Report final : public FilterReport {
  public:
@@ -35,6 +29,17 @@ class Report final : public FilterReport {
 }  // namespace
 
 Judgement Judge::Run(const Pod& pod, const Snapshot& snapshot, const JudgeOptions& options) const {
+  // Calls into plugins are guarded one by one, so that the message names the plugin. This catches what those miss, such
+  // as a state that cannot be cloned.
+  return Guard([&] { return RunStages(pod, snapshot, options); },
+               [](std::string text) {
+                 Judgement failed;
+                 failed.message = std::move(text);
+                 return failed;
+               });
+}
+
+Judgement Judge::RunStages(const Pod& pod, const Snapshot& snapshot, const JudgeOptions& options) const {
   Judgement out;
   if (options.pre_enqueue) {
     for (const auto& entry : profile_.pre_enqueue) {
@@ -68,23 +73,22 @@ Judgement Judge::Run(const Pod& pod, const Snapshot& snapshot, const JudgeOption
     out.outright = std::move(pre.ruling);
   } else {
     FilterAll(run, pre, out);
-    if (!options.keep_errors) {
-      VerdictId known = kNotJudged;  // not an error; neighbours mostly share a verdict
-      for (Row row = 0; row < out.verdicts.size(); ++row) {
-        const VerdictId id = out.verdicts[row];
-        if (id == kFitsId || id == kNotJudged || id == known) continue;
-        const Verdict& verdict = table_.Get(id);
-        if (verdict.code() != Code::kError) {
-          known = id;
-          continue;
-        }
-        out.message = verdict.message();
-        // Without a plugin it is a nominated pod that could not be added, and the text says all.
-        if (out.plugins[row] != kNoPlugin)
-          out.message = "running \"" + profile_.name(out.plugins[row]) + "\" filter plugin: " + out.message;
-        out.feasible.clear();
-        return out;
+    // A node whose judging failed fails the cycle; its verdict stays, so that explain can show where.
+    VerdictId known = kNotJudged;  // not an error; neighbours mostly share a verdict
+    for (Row row = 0; row < out.verdicts.size(); ++row) {
+      const VerdictId id = out.verdicts[row];
+      if (id == kFitsId || id == kNotJudged || id == known) continue;
+      const Verdict& verdict = table_.Get(id);
+      if (verdict.code() != Code::kError) {
+        known = id;
+        continue;
       }
+      out.message = verdict.message();
+      // Without a plugin it is a nominated pod that could not be added, and the text says all.
+      if (out.plugins[row] != kNoPlugin)
+        out.message = "running \"" + profile_.name(out.plugins[row]) + "\" filter plugin: " + out.message;
+      out.feasible.clear();
+      return out;
     }
   }
 

@@ -48,7 +48,6 @@ struct Judgement {
 
 struct JudgeOptions {
   bool pre_enqueue = false;  // ask the gates first
-  bool keep_errors = false;  // explain: a node whose judging failed is reported as such; otherwise the cycle fails
   bool post_filter = true;   // look for preemption when nothing fits
   // Score only the first so many feasible nodes from `start` on in node order; 0: all.
   size_t limit = 0;
@@ -61,9 +60,11 @@ class Judge {
   Judge(const Profile& profile, VerdictTable& table, const Clock& clock)
       : profile_(profile), table_(table), clock_(clock) {}
 
+  // Never throws: what a plugin throws ends in a Judgement of kind kFailed.
   Judgement Run(const Pod& pod, const Snapshot& snapshot, const JudgeOptions& options = {}) const;
 
  private:
+  Judgement RunStages(const Pod& pod, const Snapshot& snapshot, const JudgeOptions& options) const;
   void FilterAll(CycleRun& run, const PreFilterRuling& pre, Judgement& out) const;
   void PostFilterAll(CycleRun& run, Judgement& out) const;
   Error ScoreAll(CycleRun& run, Judgement& out) const;

@@ -108,6 +108,8 @@ class Builder {
       if (!made.ok()) why = made.error().text();
     } catch (const std::exception& e) {
       why = e.what();
+    } catch (...) {
+      why = "its factory threw something that is not a std::exception";
     }
     errors_.Add("initializing plugin " + Quote(descriptor.name) + ": " + why);
     return nullptr;

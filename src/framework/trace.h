@@ -27,7 +27,7 @@ struct CycleTrace {
   };
 
   std::string pod;
-  uint64_t position = 0;  // in the event stream: how many changes the cluster had seen
+  uint64_t position = 0;  // where in the run: how many decisions came before
   Judgement::Kind kind = Judgement::Kind::kFailed;
   uint32_t nodes = 0, evaluated = 0, feasible = 0;
   uint32_t ties = 0;                 // nodes that share the top total, the winner included

@@ -2,6 +2,8 @@
 // The per-node adapter: loops over the batch and asks the author's functions.
 #include "berth/node_plugin.h"
 
+#include <exception>
+
 #include "berth/plugin.h"
 
 namespace berth {
@@ -17,10 +19,23 @@ std::string_view ToString(Point point) {
 Verdict NodePlugin::FilterNode(const Pod&, NodeView) const { return kFits; }
 int64_t NodePlugin::ScoreNode(const Pod&, NodeView) const { return 0; }
 
+namespace {
+
+// A node on which the author's code throws is that node's failure, not the batch's.
+Verdict Ask(const NodePlugin& plugin, const Pod& pod, NodeView node) {
+  try {
+    return plugin.FilterNode(pod, node);
+  } catch (const std::exception& e) {
+    return Verdict::Fail(std::string("plugin threw: ") + e.what());
+  }
+}
+
+}  // namespace
+
 Error NodePlugin::Filter(const Cycle& cycle, const PluginState*, const NodeBatch& nodes, Rejections& out) const {
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (!nodes.active()[i]) continue;
-    const Verdict verdict = FilterNode(cycle.pod(), nodes.view(i));
+    const Verdict verdict = Ask(*this, cycle.pod(), nodes.view(i));
     if (verdict.fits()) continue;
     out.Reject(i, out.Intern(verdict.rejected() ? verdict : Verdict::Fail(verdict.message())));
   }

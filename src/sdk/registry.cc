@@ -8,9 +8,12 @@ namespace berth {
 inline namespace v1 {
 
 void Registry::Add(PluginDescriptor descriptor) {
-  std::string name = descriptor.name;
-  const auto [it, inserted] = by_name_.try_emplace(name, std::move(descriptor));
-  if (!inserted) duplicates_.push_back(std::move(name));
+  const std::string name = descriptor.name;
+  if (by_name_.contains(name)) {
+    duplicates_.push_back(name);
+  } else {
+    by_name_.emplace(name, std::move(descriptor));
+  }
 }
 
 const PluginDescriptor* Registry::Find(std::string_view name) const {

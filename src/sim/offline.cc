@@ -60,7 +60,6 @@ framework::Explanation ExplainOffline(Engine& engine, const framework::Profile& 
   asked.nominated_node_name.clear();
   framework::JudgeOptions options;
   options.pre_enqueue = true;
-  options.keep_errors = true;
   const Snapshot snapshot = state.snapshot();
   const framework::Judgement judgement = engine.Judge(profile, asked, snapshot, options);
   return framework::Explain(asked, profile, engine.table(), snapshot, judgement);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cluster/cluster_state.h"
+#include "framework/guard.h"
 #include "sim/offline.h"
 
 namespace berth::sim {
@@ -59,10 +60,16 @@ Placements PlaceAll(Engine& engine, const LoadedObjects& objects) {
     }
   }
   const QueueSortPlugin* sort = engine.first_profile().queue_sort.front().plugin;
-  std::stable_sort(queue.begin(), queue.end(), [&](const auto& a, const auto& b) {
-    auto queued = [](const Pod& pod) { return QueuedPod{&pod, pod.meta.creation_time.value_or(Time{})}; };
-    return sort->Less(queued(*a), queued(*b));
+  // Sorted aside: a plugin that throws leaves the order of the files.
+  std::vector<std::shared_ptr<const Pod>> sorted = queue;
+  const Error unsorted = framework::GuardError([&] {
+    std::stable_sort(sorted.begin(), sorted.end(), [&](const auto& a, const auto& b) {
+      auto queued = [](const Pod& pod) { return QueuedPod{&pod, pod.meta.creation_time.value_or(Time{})}; };
+      return sort->Less(queued(*a), queued(*b));
+    });
+    return Error::Ok();
   });
+  if (unsorted.ok()) queue = std::move(sorted);
 
   size_t start = 0;
   for (const auto& pod : queue) {
@@ -78,11 +85,16 @@ Placements PlaceAll(Engine& engine, const LoadedObjects& objects) {
     const framework::Explanation explanation = framework::Explain(*pod, profile, engine.table(), snapshot, judgement);
     PodOutcome outcome = Describe(explanation, judgement);
     if (judgement.kind == Judgement::Kind::kFits) {
-      const Row winner = framework::PickWinner(judgement, snapshot, start);
+      // A pod that was nominated goes to that node if it fits there, without a look at the scores, as upstream has it.
+      const Row nominated = snapshot.FindRow(pod->nominated_node_name);
+      outcome.nominated = nominated != kNoRow && judgement.verdicts[nominated] == kFitsId;
+      const Row winner = outcome.nominated ? nominated : framework::PickWinner(judgement, snapshot, start);
       outcome.node = snapshot.node(winner).name();
-      outcome.margin = explanation.margin();
-      for (size_t i = 0; i < judgement.totals.size(); ++i)
-        if (judgement.feasible[i] == winner) outcome.total = judgement.totals[i];
+      if (!outcome.nominated) {
+        outcome.margin = explanation.margin(outcome.node);
+        for (size_t i = 0; i < judgement.totals.size(); ++i)
+          if (judgement.feasible[i] == winner) outcome.total = judgement.totals[i];
+      }
       if (options.limit > 0) start = NextStart(judgement, snapshot, options);
       auto placed = std::make_shared<Pod>(*pod);
       placed->node_name = outcome.node;

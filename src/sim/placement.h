@@ -20,7 +20,8 @@ struct PodOutcome {
   std::optional<int64_t> total;
   std::optional<framework::Explanation::Margin> margin;
   size_t feasible = 0;
-  std::string message;  // why it is pending
+  bool nominated = false;  // it went where status.nominatedNodeName said
+  std::string message;     // why it is pending
   // Pending, but evicting `victims` from `preemption_node` would make room.
   std::string preemption_node;
   std::vector<std::string> victims;

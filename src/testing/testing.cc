@@ -73,9 +73,7 @@ std::map<std::string, Verdict> FilterAll(const Plugin& plugin, const Pod& pod, c
   VerdictTable table;
   const ManualClock clock;
   const Snapshot snapshot = cluster.snapshot();
-  framework::JudgeOptions options;
-  options.keep_errors = true;
-  const framework::Judgement found = framework::Judge(profile, table, clock).Run(pod, snapshot, options);
+  const framework::Judgement found = framework::Judge(profile, table, clock).Run(pod, snapshot);
   std::map<std::string, Verdict> verdicts;
   for (Row row = 0; row < snapshot.rows(); ++row) {
     if (!snapshot.live(row)) continue;

@@ -116,7 +116,8 @@ void CompiledTerm::And(const NodeBatch& nodes, size_t first, std::span<uint8_t> 
       ids.fill(condition.ids[0]);
       std::copy(condition.ids.begin(), condition.ids.end(), ids.begin());
       for (size_t i = 0; i < n; ++i) {
-        const bool any = (values[i] == ids[0]) | (values[i] == ids[1]) | (values[i] == ids[2]) | (values[i] == ids[3]);
+        const uint32_t value = values[i];
+        const int any = int{value == ids[0]} | int{value == ids[1]} | int{value == ids[2]} | int{value == ids[3]};
         out[i] &= static_cast<uint8_t>(any ^ negated);
       }
     }

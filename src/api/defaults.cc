@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// What the API server fills in before it stores an object, and the admission of pods.
 #include "api/defaults.h"
 
 #include <algorithm>

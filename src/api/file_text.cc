@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Mapping or reading a file.
 #include "api/file_text.h"
 
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Typed reading of JSON values with the path of the field at hand; errors are recorded and reading goes on.
 #include "api/json_reader.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finding where a JSON value ends and whether it is one: grammar, depth and UTF-8.
 #include "api/json_scan.h"
 
 #include <simdjson.h>

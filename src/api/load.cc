@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// From paths to objects: every document decoded, duplicates found, defaults and admission once all is read.
 #include "api/load.h"
 
 #include <algorithm>

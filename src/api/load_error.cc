@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// One line per error, and quoting as Go does it.
 #include "api/load_error.h"
 
 namespace berth {

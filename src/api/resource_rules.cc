@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The API server's rules for resource names and amounts.
 #include "api/resource_rules.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The API server's rules for names, label keys and label values.
 #include "api/validate_names.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Splitting text into documents, JSON or YAML.
 #include "api/yaml.h"
 
 #include <yaml.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// What a plain YAML scalar means, by kubectl's YAML 1.1 rules.
 #include "api/yaml_scalar.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// One YAML document as a tree: anchors, aliases, merge keys, and its JSON text within a budget.
 #include "api/yaml_tree.h"
 
 #include <optional>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// How long a rejected or failed pod waits.
 #include "queue/backoff.h"
 
 namespace berth::queue {

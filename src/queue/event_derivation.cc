@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Which properties differ between two versions of a pod or node, as events.
 #include "queue/event_derivation.h"
 
 #include <map>

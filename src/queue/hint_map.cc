@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Registration of events and hints, and the matching rule.
 #include "queue/hint_map.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Keeping and pruning the events that pods in flight may still need.
 #include "queue/in_flight.h"
 
 namespace berth::queue {

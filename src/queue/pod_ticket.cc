@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Giving a pod back when nobody settled it.
 #include "queue/pod_ticket.h"
 
 #include "queue/scheduling_queue.h"

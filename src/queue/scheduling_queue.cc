@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Adding, popping and returning pods; moves by events are in scheduling_queue_events.cc.
 #include "queue/scheduling_queue.h"
 
 #include <algorithm>

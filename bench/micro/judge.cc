@@ -11,9 +11,9 @@
 
 #include "berth/testing.h"
 #include "config/load.h"
+#include "framework/engine.h"
 #include "framework/trace.h"
 #include "plugins/builtin.h"
-#include "sim/engine.h"
 
 namespace berth {
 namespace {
@@ -23,7 +23,7 @@ constexpr int kNodes = 5000;
 struct World {
   World() {
     plugins::RegisterBuiltinPlugins(registry);
-    engine = std::move(sim::Engine::Make(config::DefaultConfiguration(registry), registry, clock)).value();
+    engine = std::move(framework::Engine::Make(config::DefaultConfiguration(registry), registry, clock)).value();
     for (int i = 0; i < kNodes; ++i) {
       const std::string name = "node-" + std::to_string(i);
       MakeNode node(name);
@@ -46,7 +46,7 @@ struct World {
 
   Registry registry;
   ManualClock clock;
-  std::unique_ptr<sim::Engine> engine;
+  std::unique_ptr<framework::Engine> engine;
   std::vector<Node> nodes;
   std::vector<Pod> pods;
   TestCluster cluster;

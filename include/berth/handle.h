@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "berth/clock.h"
@@ -53,6 +54,10 @@ class Handle {
   virtual uint64_t Random() = 0;
   virtual WaitingPods& waiting() = 0;
   virtual Writer& writer() = 0;
+  // True while evictions that this pod asked for are still being sent: another attempt would be too early.
+  virtual bool preempting(std::string_view) const { return false; }
+  // Asks the queue to try these pods again at once. Takes effect when the running cycle is over.
+  virtual void Activate(const std::vector<std::shared_ptr<const Pod>>&) {}
   // Extended resources that the configured extenders manage and the scheduler is to ignore.
   virtual const std::vector<std::string>& extender_ignored_resources() const = 0;
 };

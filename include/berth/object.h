@@ -26,7 +26,7 @@ struct ObjectMeta {
   std::string name, namespace_, uid, resource_version;
   int64_t generation = 0;
   Labels labels;
-  Labels annotations;  // only of the kinds that say so; pods' and nodes' are passed over
+  Labels annotations;  // only of the kinds that say so; of pods only those read from files, of nodes never
   std::optional<Time> creation_time;
   std::optional<Time> deletion_time;
   std::vector<OwnerReference> owners;

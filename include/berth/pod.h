@@ -124,7 +124,7 @@ struct PodVolume {
 };
 
 struct PodCondition {
-  std::string type, status, reason;
+  std::string type, status, reason, message;
   bool operator==(const PodCondition&) const = default;
 };
 

@@ -200,7 +200,7 @@ DecodedPod DecodePod(Context& context, JsonValue value) {
   DecodedPod decoded;
   ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
     if (key == "metadata") {
-      decoded.pod.meta = DecodeMeta(context, item, /*keep_annotations=*/false);
+      decoded.pod.meta = DecodeMeta(context, item, /*keep_annotations=*/context.strict());
     } else if (key == "spec") {
       DecodeSpec(context, item, decoded);
     } else if (key == "status") {

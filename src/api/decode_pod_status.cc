@@ -15,6 +15,8 @@ PodCondition DecodeCondition(Context& context, JsonValue value) {
       Read(context, item, condition.status);
     } else if (key == "reason") {
       Read(context, item, condition.reason);
+    } else if (key == "message") {
+      Read(context, item, condition.message);
     }
   });
   return condition;

@@ -105,7 +105,7 @@ TEST(DecodePodTest, EveryFieldThatIsReadArrives) {
   EXPECT_EQ(pod.meta.resource_version, "7");
   EXPECT_EQ(pod.meta.generation, 3);
   EXPECT_EQ(pod.meta.labels, Labels({{"app", "web"}, {"tier", ""}}));
-  EXPECT_TRUE(pod.meta.annotations.empty());
+  EXPECT_EQ(pod.meta.annotations, Labels({{"passed", "over"}}));
   EXPECT_EQ(pod.meta.creation_time->ns, 1709283600500000000);
   EXPECT_TRUE(pod.terminating());
   EXPECT_THAT(pod.meta.owners, ElementsAre(OwnerReference{"apps/v1", "ReplicaSet", "web", "r-1", true}));
@@ -147,7 +147,7 @@ TEST(DecodePodTest, EveryFieldThatIsReadArrives) {
   EXPECT_EQ(pod.phase, "Running");
   EXPECT_EQ(pod.nominated_node_name, "node-b");
   EXPECT_EQ(pod.start_time->ns, 1709285400000000000);
-  EXPECT_THAT(pod.conditions, ElementsAre(PodCondition{"PodScheduled", "True", "x"}));
+  EXPECT_THAT(pod.conditions, ElementsAre(PodCondition{"PodScheduled", "True", "x", ""}));
   EXPECT_THAT(pod.container_statuses,
               ElementsAre(ContainerStatus{"c", Amounts({{"cpu", "1"}}), Amounts({{"cpu", "2"}})}));
   EXPECT_EQ(pod.init_container_statuses[0].resources_requests, std::nullopt);

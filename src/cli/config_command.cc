@@ -47,7 +47,7 @@ void Print(const framework::Profile& profile, std::ostream& out) {
 
 int Check(const std::string& file, const Registry& registry, std::ostream& out, std::ostream& err) {
   const util::SystemClock clock;
-  const std::unique_ptr<sim::Engine> engine = ReadEngine(file, registry, clock, err);
+  const std::unique_ptr<framework::Engine> engine = ReadEngine(file, registry, clock, err);
   if (!engine) return kBadInput;
   for (const auto& [name, profile] : engine->profiles()) Print(*profile, out);
   return kDone;

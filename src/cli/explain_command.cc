@@ -37,7 +37,7 @@ int ExplainCommand(const std::vector<std::string>& args, const Registry& registr
   if (pod_name.empty()) return command.Complain("--pod is required");
 
   const util::SystemClock clock;
-  const std::unique_ptr<sim::Engine> engine = ReadEngine(config, registry, clock, err);
+  const std::unique_ptr<framework::Engine> engine = ReadEngine(config, registry, clock, err);
   const std::optional<LoadedObjects> objects = ReadObjects(files, err);
   if (!engine || !objects) return kBadInput;
   const std::shared_ptr<const Pod> pod = sim::FindPod(*objects, pod_name);

@@ -63,11 +63,11 @@ std::optional<config::SchedulerConfiguration> ReadConfiguration(const std::strin
   return std::move(loaded.config);
 }
 
-std::unique_ptr<sim::Engine> ReadEngine(const std::string& path, const Registry& registry, const Clock& clock,
-                                        std::ostream& err) {
+std::unique_ptr<framework::Engine> ReadEngine(const std::string& path, const Registry& registry, const Clock& clock,
+                                              std::ostream& err) {
   const std::optional<config::SchedulerConfiguration> configuration = ReadConfiguration(path, registry, err);
   if (!configuration) return nullptr;
-  Result<std::unique_ptr<sim::Engine>> engine = sim::Engine::Make(*configuration, registry, clock);
+  Result<std::unique_ptr<framework::Engine>> engine = framework::Engine::Make(*configuration, registry, clock);
   if (!engine.ok()) {
     err << (path.empty() ? "configuration" : path) << ": " << engine.error().text() << "\n";
     return nullptr;

@@ -11,7 +11,7 @@
 #include "api/load.h"
 #include "berth/registry.h"
 #include "config/types.h"
-#include "sim/engine.h"
+#include "framework/engine.h"
 
 namespace berth::cli {
 
@@ -23,7 +23,7 @@ std::optional<config::SchedulerConfiguration> ReadConfiguration(const std::strin
                                                                 std::ostream& err);
 
 // The engine of that configuration; null after errors.
-std::unique_ptr<sim::Engine> ReadEngine(const std::string& path, const Registry& registry, const Clock& clock,
-                                        std::ostream& err);
+std::unique_ptr<framework::Engine> ReadEngine(const std::string& path, const Registry& registry, const Clock& clock,
+                                              std::ostream& err);
 
 }  // namespace berth::cli

@@ -132,6 +132,18 @@ void ClusterState::ClearNomination(std::string_view uid) {
   RefreshNominated(node);
 }
 
+const std::string* ClusterState::NominationOf(std::string_view uid) const {
+  auto it = nominations_.find(uid);
+  return it == nominations_.end() ? nullptr : &it->second.node;
+}
+
+std::vector<std::shared_ptr<const Pod>> ClusterState::NominatedTo(std::string_view node) const {
+  std::vector<std::shared_ptr<const Pod>> pods;
+  if (auto to = nominated_to_.find(node); to != nominated_to_.end())
+    for (const std::string& uid : to->second) pods.push_back(nominations_.find(uid)->second.record->pod);
+  return pods;
+}
+
 // Nominations are kept by node name; the columns know them by row, and only while the node is there.
 void ClusterState::RefreshNominated(const std::string& node) {
   const Row row = columns_.FindRow(node);

@@ -57,6 +57,11 @@ class ClusterState {
   // A pending pod is expected on `node` (status.nominatedNodeName); replaces an earlier nomination of the same uid.
   void Nominate(std::shared_ptr<const Pod> pod, const std::string& node);
   void ClearNomination(std::string_view uid);
+  // The node a pod is nominated to; null when it is not.
+  const std::string* NominationOf(std::string_view uid) const;
+  // Pods nominated to a node of this name, known or not, in nomination order.
+  std::vector<std::shared_ptr<const Pod>> NominatedTo(std::string_view node) const;
+  size_t nomination_count() const { return nominations_.size(); }
 
   // Namespaces, services, budgets and the like.
   template <class T>

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,11 +29,20 @@ struct HostOptions {
   std::vector<std::string> extender_ignored_resources;
 };
 
-// REQUIRES: clock and writer outlive the host, and the host outlives its profile.
+// What the plugins of all profiles share, and what the owner of the cycles answers for them.
+struct HostServices {
+  WaitingPodsMap waiting;
+  // Whether evictions for the pod of this uid are under way; empty: never.
+  std::function<bool(std::string_view uid)> preempting;
+  // Pods that plugins want to be tried again; the owner takes them when a cycle is over.
+  std::vector<std::shared_ptr<const Pod>> activations;
+};
+
+// REQUIRES: clock, writer and services outlive the host, and the host outlives its profile.
 class Host final : public Handle {
  public:
-  Host(HostOptions options, const Clock& clock, Writer& writer)
-      : options_(std::move(options)), clock_(clock), writer_(writer), state_(options_.seed) {}
+  Host(HostOptions options, const Clock& clock, Writer& writer, HostServices& services)
+      : options_(std::move(options)), clock_(clock), writer_(writer), services_(services), state_(options_.seed) {}
 
   const std::string& profile_name() const override { return options_.profile_name; }
   const Clock& clock() const override { return clock_; }
@@ -43,8 +53,11 @@ class Host final : public Handle {
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
     return z ^ (z >> 31);
   }
-  WaitingPods& waiting() override { return waiting_; }
-  WaitingPodsMap& waiting_map() { return waiting_; }
+  WaitingPods& waiting() override { return services_.waiting; }
+  bool preempting(std::string_view uid) const override { return services_.preempting && services_.preempting(uid); }
+  void Activate(const std::vector<std::shared_ptr<const Pod>>& pods) override {
+    services_.activations.insert(services_.activations.end(), pods.begin(), pods.end());
+  }
   Writer& writer() override { return writer_; }
   const std::vector<std::string>& extender_ignored_resources() const override {
     return options_.extender_ignored_resources;
@@ -54,8 +67,8 @@ class Host final : public Handle {
   HostOptions options_;
   const Clock& clock_;
   Writer& writer_;
+  HostServices& services_;
   uint64_t state_;
-  WaitingPodsMap waiting_;
 };
 
 }  // namespace berth::framework

@@ -42,13 +42,10 @@ Judgement Judge::Run(const Pod& pod, const Snapshot& snapshot, const JudgeOption
 Judgement Judge::RunStages(const Pod& pod, const Snapshot& snapshot, const JudgeOptions& options) const {
   Judgement out;
   if (options.pre_enqueue) {
-    for (const auto& entry : profile_.pre_enqueue) {
-      Verdict verdict = Guard([&] { return entry.plugin->PreEnqueue(pod); },
-                              [](std::string text) { return Verdict::Fail(std::move(text)); });
-      if (verdict.fits()) continue;
+    if (std::optional<Ruling> gate = FindGate(profile_, pod)) {
       out.kind = Judgement::Kind::kGated;
-      out.message = verdict.message();
-      out.outright = Ruling{std::move(verdict), entry.index};
+      out.message = gate->verdict.message();
+      out.outright = std::move(gate);
       return out;
     }
   }
@@ -92,11 +89,19 @@ Judgement Judge::RunStages(const Pod& pod, const Snapshot& snapshot, const Judge
     }
   }
 
+  if (options.advice) TakeAdvice(*options.advice, snapshot, out);
+
   if (out.feasible.empty()) {
     if (options.post_filter) PostFilterAll(run, out);
     out.kind = Judgement::Kind::kRejected;
     out.message = FitError(snapshot, out);
     return out;
+  }
+  // A pod that was nominated goes to that node if it fits there, without a look at the scores.
+  if (!pod.nominated_node_name.empty()) {
+    const Row row = snapshot.FindRow(pod.nominated_node_name);
+    out.nominated = std::binary_search(out.feasible.begin(), out.feasible.end(), row);
+    if (out.nominated) out.feasible = {row};
   }
   if (options.limit > 0 && out.feasible.size() > options.limit) {
     std::vector<Row> first;
@@ -109,14 +114,35 @@ Judgement Judge::RunStages(const Pod& pod, const Snapshot& snapshot, const Judge
     out.feasible = std::move(first);
   }
   out.kind = Judgement::Kind::kFits;
-  if (out.feasible.size() < 2) return out;
-  if (const Error error = ScoreAll(run, out); !error.ok()) {
-    out.kind = Judgement::Kind::kFailed;
-    out.message = error.text();
-    out.scores.clear();
-    out.totals.clear();
+  if (out.feasible.size() >= 2) {
+    if (const Error error = ScoreAll(run, out); !error.ok()) {
+      out.kind = Judgement::Kind::kFailed;
+      out.message = error.text();
+      out.scores.clear();
+      out.totals.clear();
+      return out;
+    }
+    if (options.advice) {
+      for (size_t i = 0; i < out.feasible.size(); ++i) {
+        const auto extra = options.advice->scores.find(snapshot.node(out.feasible[i]).name());
+        if (extra != options.advice->scores.end()) out.totals[i] += extra->second;
+      }
+    }
   }
+  out.states = std::move(run.states().slots);
   return out;
+}
+
+void Judge::TakeAdvice(const Advice& advice, const Snapshot& snapshot, Judgement& out) const {
+  std::erase_if(out.feasible, [&](Row row) {
+    const std::string& name = snapshot.node(row).name();
+    if (const auto said = advice.rejected.find(name); said != advice.rejected.end()) {
+      out.verdicts[row] = table_.Intern(said->second);
+      out.advised_against = true;
+      return true;
+    }
+    return !std::binary_search(advice.asked.begin(), advice.asked.end(), name);
+  });
 }
 
 void Judge::FilterAll(CycleRun& run, const PreFilterRuling& pre, Judgement& out) const {
@@ -171,6 +197,7 @@ void Judge::PostFilterAll(CycleRun& run, Judgement& out) const {
     const Code code = outcome.verdict.code();
     if (code == Code::kSuccess || code == Code::kUnschedulableAndUnresolvable) {
       out.post_filter = std::move(outcome);
+      out.post_filter_plugin = entry.index;
       return;
     }
     if (!IsRejected(code)) {
@@ -261,6 +288,15 @@ std::string Judge::FitError(const Snapshot& snapshot, const Judgement& judgement
   }
   parts.post_filter = judgement.post_filter.verdict.message();
   return FitErrorText(parts);
+}
+
+std::optional<Ruling> FindGate(const Profile& profile, const Pod& pod) {
+  for (const auto& entry : profile.pre_enqueue) {
+    Verdict verdict = Guard([&] { return entry.plugin->PreEnqueue(pod); },
+                            [](std::string text) { return Verdict::Fail(std::move(text)); });
+    if (!verdict.fits()) return Ruling{std::move(verdict), entry.index};
+  }
+  return std::nullopt;
 }
 
 size_t FeasibleNodesToFind(int32_t percent, size_t nodes) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,8 +43,21 @@ struct Judgement {
   std::vector<int64_t> totals;       // as feasible; empty without scores
   PostFilterOutcome post_filter;
   bool post_filter_ran = false;
-  std::string message;   // the FitError text, or what failed
-  size_t evaluated = 0;  // rows that Filter was asked about
+  uint16_t post_filter_plugin = kNoPlugin;  // whose plan it is
+  std::string message;                      // the FitError text, or what failed
+  size_t evaluated = 0;                     // rows that Filter was asked about
+  bool nominated = false;        // it fits where status.nominatedNodeName says; that is the one feasible row then
+  bool advised_against = false;  // advice rejected some row
+  // What PreFilter left, by plugin index: for Reserve and what follows. Only with kFits.
+  std::vector<StateSlot> states;
+};
+
+// What somebody outside the process (an HTTP extender) said of nodes, by name. A pod is judged once to learn which
+// nodes to ask about, and again with the answer: judging is cheap, and the cluster may have moved on meanwhile.
+struct Advice {
+  std::vector<std::string> asked;  // ascending; other nodes are left out
+  std::map<std::string, Verdict, std::less<>> rejected;
+  std::map<std::string, int64_t, std::less<>> scores;  // added to the totals
 };
 
 struct JudgeOptions {
@@ -52,6 +66,7 @@ struct JudgeOptions {
   // Score only the first so many feasible nodes from `start` on in node order; 0: all.
   size_t limit = 0;
   size_t start = 0;
+  const Advice* advice = nullptr;
 };
 
 // REQUIRES: profile and table outlive the judge. Thread safety: scheduling thread.
@@ -66,6 +81,7 @@ class Judge {
  private:
   Judgement RunStages(const Pod& pod, const Snapshot& snapshot, const JudgeOptions& options) const;
   void FilterAll(CycleRun& run, const PreFilterRuling& pre, Judgement& out) const;
+  void TakeAdvice(const Advice& advice, const Snapshot& snapshot, Judgement& out) const;
   void PostFilterAll(CycleRun& run, Judgement& out) const;
   Error ScoreAll(CycleRun& run, Judgement& out) const;
   std::string FitError(const Snapshot& snapshot, const Judgement& judgement) const;
@@ -74,6 +90,9 @@ class Judge {
   VerdictTable& table_;
   const Clock& clock_;
 };
+
+// The first PreEnqueue plugin that is against the pod, in the profile's order; no value: it may be queued.
+std::optional<Ruling> FindGate(const Profile& profile, const Pod& pod);
 
 // kube-scheduler's numFeasibleNodesToFind for an explicit percentage (percent 0 means all here: judging is cheap).
 size_t FeasibleNodesToFind(int32_t percent, size_t nodes);

@@ -50,6 +50,8 @@ class TraceRing {
   void Add(CycleTrace trace) { ring_[next_++ % ring_.size()] = std::move(trace); }
   // The newest trace of a pod (`namespace/name`); null when it is not (or no longer) there.
   const CycleTrace* Find(const std::string& pod) const;
+  // REQUIRES: size() > 0
+  const CycleTrace& last() const { return ring_[(next_ - 1) % ring_.size()]; }
   size_t size() const { return next_ < ring_.size() ? next_ : ring_.size(); }
 
  private:

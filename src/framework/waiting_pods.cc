@@ -65,17 +65,18 @@ void WaitingPodEntry::OnDone(std::function<void(Verdict, std::string)> done) {
   done(verdict_, plugin_);
 }
 
-void WaitingPodEntry::Decide(Verdict verdict, std::string plugin) {
+bool WaitingPodEntry::Decide(Verdict verdict, std::string plugin) {
   std::function<void(Verdict, std::string)> done;
   {
     std::lock_guard lock(mutex_);
-    if (decided_) return;
+    if (decided_) return false;
     decided_ = true;
     verdict_ = std::move(verdict);
     plugin_ = std::move(plugin);
     done = std::move(done_);
   }
   if (done) done(verdict_, plugin_);
+  return true;
 }
 
 void WaitingPodsMap::Add(std::shared_ptr<WaitingPodEntry> entry) {
@@ -100,10 +101,16 @@ void WaitingPodsMap::ForEach(const std::function<void(WaitingPod&)>& fn) {
   for (const auto& entry : Copy()) fn(*entry);
 }
 
-std::shared_ptr<WaitingPod> WaitingPodsMap::Find(const std::string& uid) {
+std::shared_ptr<WaitingPodEntry> WaitingPodsMap::FindEntry(const std::string& uid) {
   std::lock_guard lock(mutex_);
   auto it = by_uid_.find(uid);
   return it == by_uid_.end() ? nullptr : it->second;
+}
+
+Time WaitingPodsMap::NextDeadline() const {
+  Time first{INT64_MAX};
+  for (const auto& entry : Copy()) first = std::min(first, entry->deadline());
+  return first;
 }
 
 void WaitingPodsMap::Expire(Time now) {

@@ -25,6 +25,8 @@ class WaitingPodEntry final : public WaitingPod {
   std::vector<std::string> pending_plugins() const override;
   void Allow(const std::string& plugin) override;
   void Reject(const std::string& plugin, const std::string& message) override;
+  // Ends the waiting with any verdict; false when it was decided before.
+  bool Stop(Verdict verdict, const std::string& plugin) { return Decide(std::move(verdict), plugin); }
   // Rejects on behalf of the plugin whose patience ended first, if that is at or before `now`.
   void Expire(Time now);
   // The earliest deadline.
@@ -33,7 +35,7 @@ class WaitingPodEntry final : public WaitingPod {
   void OnDone(std::function<void(Verdict, std::string plugin)> done);
 
  private:
-  void Decide(Verdict verdict, std::string plugin);
+  bool Decide(Verdict verdict, std::string plugin);
 
   const std::shared_ptr<const Pod> pod_;
   const Time since_;
@@ -51,7 +53,10 @@ class WaitingPodsMap final : public WaitingPods {
   void Add(std::shared_ptr<WaitingPodEntry> entry);
   void Remove(const std::string& uid);
   void ForEach(const std::function<void(WaitingPod&)>& fn) override;
-  std::shared_ptr<WaitingPod> Find(const std::string& uid) override;
+  std::shared_ptr<WaitingPod> Find(const std::string& uid) override { return FindEntry(uid); }
+  std::shared_ptr<WaitingPodEntry> FindEntry(const std::string& uid);
+  // The earliest deadline of all; INT64_MAX without one.
+  Time NextDeadline() const;
   // Times out whoever waited too long. The owner of the clock calls it.
   void Expire(Time now);
 

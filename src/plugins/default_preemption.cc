@@ -118,6 +118,11 @@ std::optional<std::vector<EventRegistration>> DefaultPreemption::EventsToRegiste
       {{EventResource::kPod, action::kDelete}, [](const Pod&, const EventObjects&) { return QueueingHint::kSkip; }}};
 }
 
+Verdict DefaultPreemption::PreEnqueue(const Pod& pod) const {
+  if (!handle_.preempting(pod.uid())) return {};
+  return Verdict(Code::kUnschedulableAndUnresolvable, "waiting for the preemption for this pod to be finished");
+}
+
 int64_t DefaultPreemption::CandidatesWanted(int64_t nodes) const {
   const int64_t share = nodes * args_.min_candidate_nodes_percentage / 100;
   return std::min(nodes, std::max(share, int64_t{args_.min_candidate_nodes_absolute}));

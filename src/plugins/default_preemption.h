@@ -33,9 +33,8 @@ class DefaultPreemption final : public PostFilterPlugin, public PreEnqueuePlugin
   DefaultPreemption(const Args& args, Handle& handle) : args_(args), handle_(handle) {}
 
   PostFilterOutcome PostFilter(const Cycle& cycle, const PluginState* state, const FilterReport& report) const override;
-  // kube-scheduler gates a pod here while its victims are evicted in the background. Nothing is evicted in the
-  // background here, so every pod passes.
-  Verdict PreEnqueue(const Pod&) const override { return {}; }
+  // Gated while evictions for the pod are being sent.
+  Verdict PreEnqueue(const Pod& pod) const override;
 
   // What a pod fits depends on every pod, clock and random number: never remembered.
   Depends DependsOn(Point) const override { return Depends::Everything(); }

@@ -10,6 +10,10 @@ void PodTicket::StopRecording() {
   if (info_ && *queue_ != nullptr) (*queue_)->StopRecording(*info_);
 }
 
+void PodTicket::Refresh(std::shared_ptr<const Pod> pod) {
+  if (info_) info_->newer = std::move(pod);
+}
+
 void PodTicket::Done() {
   if (info_ && *queue_ != nullptr) (*queue_)->Finish(std::move(info_));
   info_ = nullptr;

@@ -40,6 +40,8 @@ class PodTicket {
   // The decision is made and events need no longer be recorded for this pod, although it may still come back: upstream
   // says Done after Permit, before binding. A pod that returns after this always goes to backoff. Idempotent.
   void StopRecording();
+  // The pod as it is by now; it goes back like that. REQUIRES: the same uid.
+  void Refresh(std::shared_ptr<const Pod> pod);
   // The queue need not care for this pod any more. Idempotent.
   void Done();
   // Where the pod went; kNone when it was let go (deleted, a pod of the same name is queued, already settled).

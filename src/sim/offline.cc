@@ -2,8 +2,6 @@
 // From loaded files to a cluster state, and one pod's explanation.
 #include "sim/offline.h"
 
-#include "framework/guard.h"
-
 namespace berth::sim {
 namespace {
 
@@ -12,15 +10,10 @@ void PutAll(cluster::ClusterState& state, const LoadedObjects::List<T>& objects)
   for (const auto& object : objects) state.PutObject<T>(object);
 }
 
-bool Gated(const framework::Profile& profile, const Pod& pod) {
-  for (const auto& entry : profile.pre_enqueue)
-    if (!framework::Guard([&] { return entry.plugin->PreEnqueue(pod); }, Verdict::Fail).fits()) return true;
-  return false;
-}
-
 }  // namespace
 
-void Fill(cluster::ClusterState& state, const LoadedObjects& objects, const Engine& engine, const Pod* except) {
+void Fill(cluster::ClusterState& state, const LoadedObjects& objects, const framework::Engine& engine,
+          const Pod* except) {
   PutAll(state, objects.namespaces);
   PutAll(state, objects.services);
   PutAll(state, objects.replication_controllers);
@@ -46,13 +39,13 @@ void Fill(cluster::ClusterState& state, const LoadedObjects& objects, const Engi
       (void)state.AddPod(pod);
     } else if (!pod->nominated_node_name.empty()) {
       const framework::Profile* profile = engine.FindProfile(pod->scheduler_name);
-      if (profile && !Gated(*profile, *pod)) state.Nominate(pod, pod->nominated_node_name);
+      if (profile && !framework::FindGate(*profile, *pod)) state.Nominate(pod, pod->nominated_node_name);
     }
   }
 }
 
-framework::Explanation ExplainOffline(Engine& engine, const framework::Profile& profile, const LoadedObjects& objects,
-                                      const Pod& pod) {
+framework::Explanation ExplainOffline(framework::Engine& engine, const framework::Profile& profile,
+                                      const LoadedObjects& objects, const Pod& pod) {
   cluster::ClusterState state;
   Fill(state, objects, engine, &pod);
   Pod asked = pod;

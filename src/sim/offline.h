@@ -7,19 +7,20 @@
 
 #include "api/load.h"
 #include "cluster/cluster_state.h"
+#include "framework/engine.h"
 #include "framework/explanation.h"
-#include "sim/engine.h"
 
 namespace berth::sim {
 
 // Puts nodes, placed pods, nominations and objects into an empty state, as kube-scheduler's informers would deliver
 // them. Left out: `except` (the pod that is asked about; may be null), pods that have finished, and nominations of pods
 // that no profile of `engine` schedules or that are gated.
-void Fill(cluster::ClusterState& state, const LoadedObjects& objects, const Engine& engine, const Pod* except);
+void Fill(cluster::ClusterState& state, const LoadedObjects& objects, const framework::Engine& engine,
+          const Pod* except);
 
 // Judges `pod` as if it were neither bound nor nominated. REQUIRES: the pod is one of `objects.pods`.
-framework::Explanation ExplainOffline(Engine& engine, const framework::Profile& profile, const LoadedObjects& objects,
-                                      const Pod& pod);
+framework::Explanation ExplainOffline(framework::Engine& engine, const framework::Profile& profile,
+                                      const LoadedObjects& objects, const Pod& pod);
 
 // The pod `namespace/name`, or `name` in namespace default; null when it is not there.
 std::shared_ptr<const Pod> FindPod(const LoadedObjects& objects, const std::string& name);

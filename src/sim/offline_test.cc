@@ -12,6 +12,8 @@
 namespace berth::sim {
 namespace {
 
+using framework::Engine;
+
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 

@@ -118,7 +118,8 @@ namespace {
 
 class TestHandle final : public Handle {
  public:
-  explicit TestHandle(std::vector<std::string> ignored) : host_({"test", 1, std::move(ignored)}, clock_, writer_) {}
+  explicit TestHandle(std::vector<std::string> ignored)
+      : host_({"test", 1, std::move(ignored)}, clock_, writer_, services_) {}
   const std::string& profile_name() const override { return host_.profile_name(); }
   const Clock& clock() const override { return clock_; }
   uint64_t Random() override { return host_.Random(); }
@@ -131,6 +132,7 @@ class TestHandle final : public Handle {
  private:
   ManualClock clock_;
   framework::NoWriter writer_;
+  framework::HostServices services_;
   framework::Host host_;
 };
 

@@ -19,9 +19,9 @@
 #include "berth/registry.h"
 #include "compare.h"
 #include "config/load.h"
+#include "framework/engine.h"
 #include "framework/explanation.h"
 #include "plugins/builtin.h"
-#include "sim/engine.h"
 #include "sim/offline.h"
 
 namespace berth {
@@ -72,7 +72,7 @@ std::vector<std::string> Check(const Value& test, const Registry& registry) {
     return texts;
   }
   const CaseClock clock;
-  Result<std::unique_ptr<sim::Engine>> engine = sim::Engine::Make(configuration, registry, clock);
+  Result<std::unique_ptr<framework::Engine>> engine = framework::Engine::Make(configuration, registry, clock);
   if (!engine.ok()) return {"config: " + engine.error().text()};
   const std::shared_ptr<const Pod> pod = sim::FindPod(loaded.objects, test.Find("pod")->text());
   if (!pod) return {"pod: not among the objects"};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Profiles of a configuration, made with what they need.
-#include "sim/engine.h"
+#include "framework/engine.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include "config/load.h"
 #include "plugins/builtin.h"
 
-namespace berth::sim {
+namespace berth::framework {
 namespace {
 
 class EngineTest : public ::testing::Test {
@@ -63,4 +63,4 @@ TEST_F(EngineTest, ResourcesThatAnExtenderManagesAreIgnoredByTheFit) {
 }
 
 }  // namespace
-}  // namespace berth::sim
+}  // namespace berth::framework

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// ClusterApi: the one door to a cluster. A live API server stands behind it, or a simulated one.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "berth/clock.h"
+#include "client/cluster_object.h"
+
+namespace berth::client {
+
+// How a request ended: an HTTP status, or 0 when no answer came (connection lost, time over).
+struct ApiStatus {
+  int code = 200;
+  std::string message;
+
+  bool ok() const { return code >= 200 && code < 300; }
+  bool not_found() const { return code == 404; }
+  bool conflict() const { return code == 409; }
+  bool gone() const { return code == 410; }  // a resource version that is too old
+  // Nobody knows whether the write took effect: whoever must know has to read the object.
+  bool uncertain() const { return code == 0 || code >= 500; }
+};
+using Answer = std::function<void(const ApiStatus&)>;
+
+struct ListAnswer {
+  ApiStatus status;
+  std::vector<ClusterObject> objects;
+  std::string resource_version;  // of the list as a whole: where to watch from
+};
+
+struct WatchEvent {
+  enum class Type : uint8_t { kAdded, kModified, kDeleted, kBookmark };
+  Type type = Type::kBookmark;
+  std::optional<ClusterObject> object;  // none for a bookmark; for a deletion its last state
+  std::string resource_version;         // of the event: what to resume from
+};
+struct WatchCallbacks {
+  std::function<void(const WatchEvent&)> event;
+  // The watch is over; called at most once, and nothing after it. ok(): cut without a reason; gone(): list again.
+  std::function<void(const ApiStatus&)> closed;
+};
+
+// Destroying it ends the watch: no callback runs after that. May be done within one of its own callbacks.
+class Watch {
+ public:
+  virtual ~Watch() = default;
+};
+
+// A pod by name; with `uid` the request is for that incarnation only (409 for another one).
+struct ObjectName {
+  std::string namespace_, name, uid;
+};
+inline ObjectName NameOf(const Pod& pod) { return {pod.namespace_(), pod.name(), pod.uid()}; }
+
+// What to change in a pod's status; the rest stays.
+struct PodStatusPatch {
+  ObjectName pod;
+  std::optional<PodCondition> condition;           // replaces the one of its type
+  std::optional<std::string> nominated_node_name;  // empty: removed
+};
+
+// A Kubernetes event about a pod (events.k8s.io/v1), texts as kube-scheduler writes them.
+struct EventRecord {
+  ObjectName regarding;
+  std::string type;     // Normal or Warning
+  std::string reason;   // e.g. FailedScheduling
+  std::string action;   // e.g. Scheduling
+  std::string note;     // at most 1024 bytes
+  std::string related;  // namespace/name of another pod, may be empty
+  std::string reporting_controller;
+  Time time;
+};
+
+struct Lease {
+  std::string namespace_, name, resource_version;  // empty version: to be created
+  std::string holder;
+  Duration duration;
+  Time acquired, renewed;
+  int32_t transitions = 0;
+};
+
+// Everything is asynchronous: calls return at once, and every callback runs on the scheduling thread, through its
+// inbox, never within the call. Each `done` is called exactly once, unless the door is closed (destroyed) before.
+//
+// Pods that have succeeded or failed are not part of the cluster as seen through the door: they are not listed, and a
+// watch reports the change as a deletion.
+//
+// Thread safety: scheduling thread.
+class ClusterApi {
+ public:
+  virtual ~ClusterApi() = default;
+
+  virtual void List(Kind kind, std::function<void(ListAnswer)> done) = 0;
+  // Everything after `resource_version`.
+  virtual std::unique_ptr<Watch> StartWatch(Kind kind, const std::string& resource_version,
+                                            WatchCallbacks callbacks) = 0;
+  // The pod as it is now; null unless ok(). Finished pods are found as well.
+  virtual void GetPod(const std::string& ns, const std::string& name,
+                      std::function<void(const ApiStatus&, Ptr<Pod>)> done) = 0;
+
+  virtual void Bind(const ObjectName& pod, const std::string& node, Answer done) = 0;
+  virtual void PatchPodStatus(const PodStatusPatch& patch, Answer done) = 0;
+  // Graceful: the pod is terminating first.
+  virtual void DeletePod(const ObjectName& pod, Answer done) = 0;
+  // Nobody waits for an event; one that cannot be written is lost.
+  virtual void PostEvent(const EventRecord& event) = 0;
+
+  virtual void GetLease(const std::string& ns, const std::string& name,
+                        std::function<void(const ApiStatus&, const Lease&)> done) = 0;
+  // Creates or replaces; 409 when somebody else was first. The answer has the new version.
+  virtual void PutLease(const Lease& lease, std::function<void(const ApiStatus&, const Lease&)> done) = 0;
+};
+
+}  // namespace berth::client

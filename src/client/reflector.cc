@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// List, watch, resume, list again: how a copy of one kind of objects is kept.
+#include "client/reflector.h"
+
+#include <algorithm>
+#include <unordered_set>
+#include <vector>
+
+namespace berth::client {
+namespace {
+
+// As client-go's reflector has it: 0.8 s doubling to 30 s, each waiting between once and twice that long.
+constexpr Duration kFirstBackoff = Duration::Millis(800);
+constexpr Duration kLastBackoff = Duration::Seconds(30);
+// A watch that lived this long was not a failure.
+constexpr Duration kWatchLived = Duration::Seconds(5);
+constexpr size_t kGraves = 4096;
+
+std::string KeyOf(std::string_view ns, std::string_view name) {
+  std::string key;
+  key.reserve(ns.size() + name.size() + 1);
+  if (!ns.empty()) key.append(ns).push_back('/');
+  return key.append(name);
+}
+std::string KeyOf(const ObjectMeta& meta) { return KeyOf(meta.namespace_, meta.name); }
+
+uint64_t VersionOf(const ClusterObject& object) { return VersionNumber(MetaOf(object).resource_version); }
+
+bool SameVersion(const ClusterObject& a, const ClusterObject& b) {
+  return MetaOf(a).resource_version == MetaOf(b).resource_version && MetaOf(a).uid == MetaOf(b).uid;
+}
+
+}  // namespace
+
+Reflector::Reflector(Kind kind, ClusterApi& api, ObjectHandler& handler, util::TimerQueue& timers, const Clock& clock,
+                     std::function<uint64_t()> random)
+    : kind_(kind),
+      api_(api),
+      handler_(handler),
+      timers_(timers),
+      clock_(clock),
+      random_(std::move(random)),
+      backoff_(kFirstBackoff),
+      link_(std::make_shared<Reflector*>(this)) {}
+
+Reflector::~Reflector() {
+  *link_ = nullptr;
+  if (timer_set_) timers_.Cancel(timer_);
+}
+
+void Reflector::Start() { List(); }
+
+const ClusterObject* Reflector::Find(std::string_view ns, std::string_view name) const {
+  const auto it = objects_.find(KeyOf(ns, name));
+  return it == objects_.end() ? nullptr : &it->second;
+}
+
+void Reflector::List() {
+  ++lists_;
+  watch_.reset();
+  api_.List(kind_, [link = link_](const ListAnswer& answer) {
+    if (*link != nullptr) (*link)->OnListed(answer);
+  });
+}
+
+void Reflector::OnListed(const ListAnswer& answer) {
+  const uint64_t version = VersionNumber(answer.resource_version);
+  const bool sense = answer.status.ok() && version != 0 &&
+                     std::all_of(answer.objects.begin(), answer.objects.end(),
+                                 [this](const ClusterObject& object) { return MakesSense(object); });
+  if (!sense) return Retry(&Reflector::List);
+
+  if (!objects_.empty()) {
+    std::unordered_set<std::string, StringHash, std::equal_to<>> listed;
+    listed.reserve(answer.objects.size());
+    for (const ClusterObject& object : answer.objects) listed.insert(KeyOf(MetaOf(object)));
+    std::vector<std::string> missing;
+    for (const auto& [key, object] : objects_) {
+      if (!listed.contains(key)) missing.push_back(key);
+    }
+    std::sort(missing.begin(), missing.end());  // the order of telling must not hang on a hash table
+    for (const std::string& key : missing) Remove(ClusterObject(objects_.find(key)->second), 0);
+  }
+  for (const ClusterObject& object : answer.objects) {
+    const auto [it, added] = objects_.try_emplace(KeyOf(MetaOf(object)), object);
+    if (added) {
+      handler_.OnAdd(object);
+    } else if (!SameVersion(it->second, object)) {
+      Replace(it->second, object);
+    }
+  }
+  graves_.clear();
+  grave_order_.clear();
+  listed_version_ = version;
+  resource_version_ = answer.resource_version;
+  synced_ = true;
+  StartWatch();
+}
+
+void Reflector::StartWatch() {
+  ++watches_;
+  watch_started_ = clock_.Now();
+  watch_useful_ = false;
+  watch_ = api_.StartWatch(kind_, resource_version_,
+                           {.event =
+                                [link = link_](const WatchEvent& event) {
+                                  if (*link != nullptr) (*link)->OnEvent(event);
+                                },
+                            .closed =
+                                [link = link_](const ApiStatus& status) {
+                                  if (*link != nullptr) (*link)->OnClosed(status);
+                                }});
+}
+
+void Reflector::OnEvent(const WatchEvent& event) {
+  const bool bookmark = event.type == WatchEvent::Type::kBookmark;
+  if (!bookmark && (!event.object || !MakesSense(*event.object))) return Retry(&Reflector::List);
+
+  uint64_t version = VersionNumber(event.resource_version);
+  const std::string* text = &event.resource_version;
+  if (version == 0 && !bookmark) {
+    text = &MetaOf(*event.object).resource_version;
+    version = VersionNumber(*text);
+  }
+  if (version > VersionNumber(resource_version_)) {
+    resource_version_ = *text;
+    watch_useful_ = true;
+  }
+  if (bookmark || (version != 0 && version <= listed_version_)) return;
+  if (event.type == WatchEvent::Type::kDeleted) {
+    Remove(*event.object, version);
+  } else {
+    Put(*event.object);
+  }
+}
+
+void Reflector::OnClosed(const ApiStatus& status) {
+  watch_.reset();
+  const bool useful = watch_useful_ || (clock_.Now() - watch_started_) >= kWatchLived;
+  if (useful) {
+    backoff_ = kFirstBackoff;
+    gone_in_row_ = 0;
+  }
+  if (status.gone()) {
+    // The first time it is just news; a server that says it again and again needs rest.
+    if (gone_in_row_++ == 0) return List();
+    return Retry(&Reflector::List);
+  }
+  const bool resumable = status.ok() || status.uncertain() || status.code == 429;
+  if (!resumable) return Retry(&Reflector::List);
+  if (useful) return StartWatch();
+  Retry(&Reflector::StartWatch);
+}
+
+void Reflector::Retry(void (Reflector::*what)()) {
+  watch_.reset();
+  const double share = static_cast<double>(random_() >> 11) * 0x1p-53;
+  const Duration delay{backoff_.ns + static_cast<int64_t>(static_cast<double>(backoff_.ns) * share)};
+  backoff_ = std::min(Duration{backoff_.ns * 2}, kLastBackoff);
+  timer_set_ = true;
+  timer_ = timers_.At(clock_.Now() + delay, [this, what] {
+    timer_set_ = false;
+    (this->*what)();
+  });
+}
+
+bool Reflector::MakesSense(const ClusterObject& object) const {
+  return KindOf(object) == kind_ && std::visit([](const auto& ptr) { return ptr != nullptr; }, object) &&
+         !MetaOf(object).name.empty();
+}
+
+// An event added or changed the object.
+void Reflector::Put(const ClusterObject& object) {
+  std::string key = KeyOf(MetaOf(object));
+  const uint64_t version = VersionOf(object);
+  const auto known = objects_.find(key);
+  if (known != objects_.end()) {
+    // Versions that are no numbers cannot be compared: the event is believed.
+    const bool old = version != 0 ? version <= VersionOf(known->second) : SameVersion(known->second, object);
+    if (!old) Replace(known->second, object);
+    return;
+  }
+  const auto grave = graves_.find(key);
+  if (grave != graves_.end() && version != 0 && version <= grave->second) return;
+  objects_.emplace(std::move(key), object);
+  handler_.OnAdd(object);
+}
+
+void Reflector::Replace(ClusterObject& known, const ClusterObject& object) {
+  const ClusterObject before = std::exchange(known, object);
+  if (MetaOf(before).uid == MetaOf(object).uid) return handler_.OnUpdate(before, object);
+  handler_.OnDelete(before);
+  handler_.OnAdd(object);
+}
+
+// The object is gone as of `version`; 0: unknown when, but it is gone.
+void Reflector::Remove(const ClusterObject& last, uint64_t version) {
+  const std::string key = KeyOf(MetaOf(last));
+  if (version != 0) Bury(key, version);
+  const auto known = objects_.find(key);
+  if (known == objects_.end()) return;
+  const uint64_t known_version = VersionOf(known->second);
+  const bool same_uid = MetaOf(known->second).uid == MetaOf(last).uid;
+  if (version != 0 ? version < known_version : !same_uid) return;
+  const ClusterObject before = std::move(known->second);
+  objects_.erase(known);
+  handler_.OnDelete(same_uid && VersionOf(last) > known_version ? last : before);
+}
+
+void Reflector::Bury(const std::string& key, uint64_t version) {
+  uint64_t& grave = graves_[key];
+  if (version <= grave) return;
+  grave = version;
+  grave_order_.emplace_back(key, version);
+  if (grave_order_.size() <= kGraves) return;
+  const auto& [oldest, oldest_version] = grave_order_.front();
+  const auto it = graves_.find(oldest);
+  if (it != graves_.end() && it->second == oldest_version) graves_.erase(it);
+  grave_order_.pop_front();
+}
+
+}  // namespace berth::client

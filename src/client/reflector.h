@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reflector: keeps a copy of all objects of one kind by list and watch, and tells what changed.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "client/cluster_api.h"
+#include "util/hash.h"
+#include "util/timer_queue.h"
+
+namespace berth::client {
+
+// Told of every transition of an object exactly once, in order. An object that was replaced by another one of its name
+// (another uid) is reported as deleted and added.
+class ObjectHandler {
+ public:
+  virtual ~ObjectHandler() = default;
+  virtual void OnAdd(const ClusterObject& after) = 0;
+  virtual void OnUpdate(const ClusterObject& before, const ClusterObject& after) = 0;
+  // `before` is the last state seen, or the newer one that came with the deletion.
+  virtual void OnDelete(const ClusterObject& before) = 0;
+};
+
+// Lists, then watches from there. A watch that is cut is resumed where it ended; a version that is too old, or an
+// answer that makes no sense, leads to a new list, whose differences are told as if they had been watched. Failures are
+// retried after 0.8 s, doubling to 30 s, each with jitter.
+//
+// Peers lie: an event that is older than what is known (duplicate, out of order) is passed over, and so is one that
+// would bring back an object that was deleted later, or that was gone when the list was made. A name is one object at a
+// time: a deletion of a newer version than the object known by that name tells that this one is gone too, whatever the
+// uid it speaks of.
+//
+// A watch that ends soon and brought nothing counts as a failure; one that lived, or brought something, makes up for
+// all failures before it.
+//
+// REQUIRES: everything given to it outlives it.
+// Thread safety: scheduling thread.
+class Reflector {
+ public:
+  Reflector(Kind kind, ClusterApi& api, ObjectHandler& handler, util::TimerQueue& timers, const Clock& clock,
+            std::function<uint64_t()> random);
+  ~Reflector();
+  Reflector(const Reflector&) = delete;
+  Reflector& operator=(const Reflector&) = delete;
+
+  // Call once.
+  void Start();
+  // The first list is in.
+  bool synced() const { return synced_; }
+  // A watch is open: no list, no retry is under way.
+  bool watching() const { return watch_ != nullptr; }
+  Kind kind() const { return kind_; }
+  // What we know; null when absent. Valid until the next change.
+  const ClusterObject* Find(std::string_view ns, std::string_view name) const;
+  size_t size() const { return objects_.size(); }
+  // In no particular order.
+  template <class Fn>
+  void ForEach(Fn&& fn) const {
+    for (const auto& [key, object] : objects_) fn(object);
+  }
+  // How often there was a reason to list, and to watch.
+  uint64_t lists() const { return lists_; }
+  uint64_t watches() const { return watches_; }
+
+ private:
+  void List();
+  void OnListed(const ListAnswer& answer);
+  void StartWatch();
+  void OnEvent(const WatchEvent& event);
+  void OnClosed(const ApiStatus& status);
+  void Retry(void (Reflector::*what)());
+  bool MakesSense(const ClusterObject& object) const;
+  void Put(const ClusterObject& object);
+  void Replace(ClusterObject& known, const ClusterObject& object);
+  void Remove(const ClusterObject& last, uint64_t version);
+  void Bury(const std::string& key, uint64_t version);
+
+  const Kind kind_;
+  ClusterApi& api_;
+  ObjectHandler& handler_;
+  util::TimerQueue& timers_;
+  const Clock& clock_;
+  const std::function<uint64_t()> random_;
+
+  std::unordered_map<std::string, ClusterObject, StringHash, std::equal_to<>> objects_;  // by namespace/name
+  // Deletions since the last list that a late event must not undo, the newest few thousand; versions are not 0.
+  std::unordered_map<std::string, uint64_t, StringHash, std::equal_to<>> graves_;
+  std::deque<std::pair<std::string, uint64_t>> grave_order_;
+  std::unique_ptr<Watch> watch_;
+  std::string resource_version_;  // the newest one heard of
+  uint64_t listed_version_ = 0;   // everything up to here is known from the list
+  util::TimerQueue::Id timer_{};
+  bool timer_set_ = false;
+  bool synced_ = false;
+  bool watch_useful_ = false;  // the present watch has brought something
+  uint32_t gone_in_row_ = 0;   // answers of 410 without a useful watch between them
+  Duration backoff_;           // of the next retry
+  Time watch_started_;
+  uint64_t lists_ = 0, watches_ = 0;
+  std::shared_ptr<Reflector*> link_;  // holds null once this is gone: answers may come later
+};
+
+}  // namespace berth::client

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reflector against a server that says whatever the test wants it to say.
+#include "client/reflector.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "util/virtual_clock.h"
+
+namespace berth::client {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// Keeps the questions; the test answers them.
+class ScriptedApi final : public ClusterApi {
+ public:
+  struct OpenWatch {
+    std::string from;
+    WatchCallbacks callbacks;
+    std::shared_ptr<bool> alive;
+  };
+  std::vector<std::function<void(ListAnswer)>> lists;
+  std::vector<OpenWatch> watches;
+
+  void List(Kind, std::function<void(ListAnswer)> done) override { lists.push_back(std::move(done)); }
+  std::unique_ptr<Watch> StartWatch(Kind, const std::string& from, WatchCallbacks callbacks) override {
+    struct Handle final : Watch {
+      explicit Handle(std::shared_ptr<bool> a) : alive(std::move(a)) {}
+      ~Handle() override { *alive = false; }
+      std::shared_ptr<bool> alive;
+    };
+    watches.push_back({from, std::move(callbacks), std::make_shared<bool>(true)});
+    return std::make_unique<Handle>(watches.back().alive);
+  }
+  void GetPod(const std::string&, const std::string&, std::function<void(const ApiStatus&, Ptr<Pod>)>) override {}
+  void Bind(const ObjectName&, const std::string&, Answer) override {}
+  void PatchPodStatus(const PodStatusPatch&, Answer) override {}
+  void DeletePod(const ObjectName&, Answer) override {}
+  void PostEvent(const EventRecord&) override {}
+  void GetLease(const std::string&, const std::string&, std::function<void(const ApiStatus&, const Lease&)>) override {}
+  void PutLease(const Lease&, std::function<void(const ApiStatus&, const Lease&)>) override {}
+};
+
+ClusterObject MakeObject(const std::string& name, uint64_t version, const std::string& uid = "u") {
+  auto pod = std::make_shared<Pod>();
+  pod->meta.namespace_ = "ns";
+  pod->meta.name = name;
+  pod->meta.uid = uid;
+  pod->meta.resource_version = std::to_string(version);
+  return Ptr<Pod>(std::move(pod));
+}
+
+std::string Text(const ClusterObject& object) {
+  return MetaOf(object).name + "/" + MetaOf(object).uid + "@" + MetaOf(object).resource_version;
+}
+
+class Diary final : public ObjectHandler {
+ public:
+  std::vector<std::string> entries;
+  std::vector<std::string> Take() { return std::exchange(entries, {}); }
+  void OnAdd(const ClusterObject& after) override { entries.push_back("add " + Text(after)); }
+  void OnUpdate(const ClusterObject& before, const ClusterObject& after) override {
+    entries.push_back("update " + Text(before) + " " + Text(after));
+  }
+  void OnDelete(const ClusterObject& before) override { entries.push_back("delete " + Text(before)); }
+};
+
+class ReflectorTest : public ::testing::Test {
+ protected:
+  ReflectorTest() { Remake(); }
+  void Remake() {
+    reflector_ = std::make_unique<Reflector>(Kind::kPod, api_, diary_, timers_, clock_, [this] { return random_; });
+    reflector_->Start();
+  }
+  // Answers the newest list.
+  void Listed(const std::string& version, std::vector<ClusterObject> objects) {
+    const auto done = std::exchange(api_.lists.back(), nullptr);
+    ListAnswer answer;
+    answer.objects = std::move(objects);
+    answer.resource_version = version;
+    done(std::move(answer));
+  }
+  void ListFails(int code) {
+    const auto done = std::exchange(api_.lists.back(), nullptr);
+    ListAnswer answer;
+    answer.status = {code, "no"};
+    done(std::move(answer));
+  }
+  void Event(WatchEvent::Type type, const ClusterObject& object, uint64_t version = 0) {
+    ASSERT_FALSE(api_.watches.empty());
+    const auto watch = api_.watches.back();
+    ASSERT_TRUE(*watch.alive);
+    watch.callbacks.event({type, object, version == 0 ? MetaOf(object).resource_version : std::to_string(version)});
+  }
+  void Added(const ClusterObject& object) { Event(WatchEvent::Type::kAdded, object); }
+  void Modified(const ClusterObject& object) { Event(WatchEvent::Type::kModified, object); }
+  void Deleted(const ClusterObject& last, uint64_t version) { Event(WatchEvent::Type::kDeleted, last, version); }
+  void Closed(int code) {
+    const auto watch = api_.watches.back();
+    ASSERT_TRUE(*watch.alive);
+    watch.callbacks.closed({code, ""});
+  }
+  void Pass(Duration time) {
+    clock_.MoveTo(clock_.Now() + time);
+    while (timers_.RunOne(clock_.Now())) {
+    }
+  }
+  // How long until the next retry; it is run.
+  int64_t MillisToRetry() {
+    EXPECT_EQ(timers_.size(), 1u);
+    const Duration wait = timers_.Next() - clock_.Now();
+    Pass(wait);
+    return wait.ns / 1'000'000;
+  }
+
+  util::VirtualClock clock_{Time{1'000'000'000}};
+  util::TimerQueue timers_;
+  ScriptedApi api_;
+  Diary diary_;
+  uint64_t random_ = 0;  // no jitter
+  std::unique_ptr<Reflector> reflector_;
+};
+
+TEST_F(ReflectorTest, ListsThenWatchesFromThere) {
+  EXPECT_FALSE(reflector_->synced());
+  EXPECT_FALSE(reflector_->watching());
+  ASSERT_EQ(api_.lists.size(), 1u);
+  Listed("10", {MakeObject("a", 3), MakeObject("b", 7)});
+  EXPECT_TRUE(reflector_->synced());
+  EXPECT_TRUE(reflector_->watching());
+  EXPECT_THAT(diary_.Take(), ElementsAre("add a/u@3", "add b/u@7"));
+  ASSERT_EQ(api_.watches.size(), 1u);
+  EXPECT_EQ(api_.watches[0].from, "10");
+  EXPECT_EQ(reflector_->size(), 2u);
+  ASSERT_NE(reflector_->Find("ns", "a"), nullptr);
+  EXPECT_EQ(Text(*reflector_->Find("ns", "a")), "a/u@3");
+  EXPECT_EQ(reflector_->Find("", "a"), nullptr);
+  EXPECT_EQ(reflector_->Find("ns", "c"), nullptr);
+}
+
+TEST_F(ReflectorTest, EventsAreToldOnceAndInOrder) {
+  Listed("10", {});
+  Added(MakeObject("a", 11));
+  Modified(MakeObject("a", 12));
+  Deleted(MakeObject("a", 12), 13);
+  EXPECT_THAT(diary_.Take(), ElementsAre("add a/u@11", "update a/u@11 a/u@12", "delete a/u@12"));
+  EXPECT_EQ(reflector_->size(), 0u);
+}
+
+TEST_F(ReflectorTest, VersionsAreComparedAsNumbers) {
+  Listed("8", {});
+  Added(MakeObject("a", 9));
+  Modified(MakeObject("a", 10));
+  EXPECT_THAT(diary_.Take(), ElementsAre("add a/u@9", "update a/u@9 a/u@10"));
+}
+
+TEST_F(ReflectorTest, DuplicatesAndOldEventsArePassedOver) {
+  Listed("10", {MakeObject("a", 9)});
+  diary_.Take();
+  Modified(MakeObject("a", 12));
+  Modified(MakeObject("a", 12));
+  Modified(MakeObject("a", 11));
+  Added(MakeObject("b", 10));                 // not in a list of version 10: it was gone by then
+  Deleted(MakeObject("a", 10), 10);           // of before the list
+  Deleted(MakeObject("a", 11, "other"), 11);  // an earlier incarnation
+  EXPECT_THAT(diary_.Take(), ElementsAre("update a/u@9 a/u@12"));
+}
+
+TEST_F(ReflectorTest, ALateEventDoesNotBringBackWhatWasDeleted) {
+  Listed("10", {MakeObject("a", 9)});
+  diary_.Take();
+  Deleted(MakeObject("a", 11), 12);
+  Modified(MakeObject("a", 11));
+  EXPECT_THAT(diary_.Take(), ElementsAre("delete a/u@11"));
+  Deleted(MakeObject("b", 13), 14);  // overtook its own beginning
+  Added(MakeObject("b", 13));
+  EXPECT_THAT(diary_.Take(), IsEmpty());
+  Added(MakeObject("b", 15, "v"));
+  EXPECT_THAT(diary_.Take(), ElementsAre("add b/v@15"));
+}
+
+TEST_F(ReflectorTest, AnotherUidIsADeletionAndAnAddition) {
+  Listed("10", {MakeObject("a", 9)});
+  diary_.Take();
+  Added(MakeObject("a", 12, "v"));
+  EXPECT_THAT(diary_.Take(), ElementsAre("delete a/u@9", "add a/v@12"));
+  Deleted(MakeObject("a", 9), 11);  // the first one's deletion, late
+  EXPECT_THAT(diary_.Take(), IsEmpty());
+}
+
+TEST_F(ReflectorTest, ANewerDeletionOfAnotherUidEndsTheOneKnownToo) {
+  Listed("10", {MakeObject("a", 9)});
+  diary_.Take();
+  Deleted(MakeObject("a", 12, "v"), 13);  // a/u must have gone before a/v came
+  EXPECT_THAT(diary_.Take(), ElementsAre("delete a/u@9"));
+  Added(MakeObject("a", 12, "v"));
+  Deleted(MakeObject("a", 9), 11);
+  EXPECT_THAT(diary_.Take(), IsEmpty());
+  EXPECT_EQ(reflector_->size(), 0u);
+}
+
+TEST_F(ReflectorTest, ANewListTellsTheDifferences) {
+  Listed("10", {MakeObject("gone2", 1), MakeObject("gone1", 1), MakeObject("same", 2), MakeObject("changed", 3),
+                MakeObject("replaced", 4)});
+  diary_.Take();
+  Closed(410);
+  ASSERT_EQ(api_.lists.size(), 2u);
+  EXPECT_FALSE(reflector_->watching());
+  Listed("20",
+         {MakeObject("changed", 13), MakeObject("new", 15), MakeObject("replaced", 14, "v"), MakeObject("same", 2)});
+  EXPECT_THAT(diary_.Take(), ElementsAre("delete gone1/u@1", "delete gone2/u@1", "update changed/u@3 changed/u@13",
+                                         "add new/u@15", "delete replaced/u@4", "add replaced/v@14"));
+  EXPECT_EQ(api_.watches.back().from, "20");
+  EXPECT_EQ(reflector_->lists(), 2u);
+}
+
+TEST_F(ReflectorTest, AWatchThatWasUsefulIsResumedAtOnceWhereItEnded) {
+  Listed("10", {});
+  Added(MakeObject("a", 12));
+  Added(MakeObject("b", 11));  // out of order: the newest counts
+  Closed(200);
+  ASSERT_EQ(api_.watches.size(), 2u);
+  EXPECT_EQ(api_.watches.back().from, "12");
+  EXPECT_TRUE(timers_.empty());
+  api_.watches.back().callbacks.event({WatchEvent::Type::kBookmark, std::nullopt, "30"});
+  Closed(0);
+  EXPECT_EQ(api_.watches.back().from, "30");
+  Pass(Duration::Seconds(6));  // it lived, although nothing came
+  Closed(500);
+  EXPECT_EQ(api_.watches.size(), 4u);
+  EXPECT_EQ(reflector_->lists(), 1u);
+}
+
+TEST_F(ReflectorTest, AWatchThatDiesAtOnceIsRetriedLaterAndLater) {
+  Listed("10", {});
+  std::vector<int64_t> waits;
+  for (int i = 0; i < 7; ++i) {
+    Closed(i % 2 == 0 ? 200 : 500);
+    waits.push_back(MillisToRetry());
+  }
+  EXPECT_THAT(waits, ElementsAre(800, 1600, 3200, 6400, 12800, 25600, 30000));
+  EXPECT_EQ(reflector_->watches(), 8u);
+  Added(MakeObject("a", 11));
+  Closed(200);  // it was of use: all is forgiven
+  Closed(200);
+  EXPECT_EQ(MillisToRetry(), 800);
+  EXPECT_EQ(reflector_->lists(), 1u);
+}
+
+TEST_F(ReflectorTest, RepeatingOldEventsDoesNotMakeAWatchUseful) {
+  Listed("10", {MakeObject("a", 9)});
+  Modified(MakeObject("a", 9));
+  Closed(200);
+  EXPECT_EQ(MillisToRetry(), 800);
+}
+
+TEST_F(ReflectorTest, WaitingHasJitter) {
+  random_ = UINT64_MAX;
+  ListFails(500);
+  EXPECT_EQ(MillisToRetry(), 1599);
+}
+
+TEST_F(ReflectorTest, AListThatFailsIsRetried) {
+  for (const int code : {429, 500, 0, 403}) {
+    ListFails(code);
+    EXPECT_FALSE(reflector_->synced());
+    MillisToRetry();
+  }
+  EXPECT_EQ(reflector_->lists(), 5u);
+  Listed("10", {MakeObject("a", 9)});
+  EXPECT_TRUE(reflector_->synced());
+}
+
+TEST_F(ReflectorTest, AServerThatForgetsAgainAndAgainIsGivenRest) {
+  Listed("10", {});
+  Closed(410);
+  EXPECT_EQ(api_.lists.size(), 2u);
+  EXPECT_TRUE(timers_.empty());
+  Listed("20", {});
+  Closed(410);
+  EXPECT_EQ(MillisToRetry(), 800);
+  Listed("30", {});
+  Closed(410);
+  EXPECT_EQ(MillisToRetry(), 1600);
+  Listed("40", {});
+  Added(MakeObject("a", 41));
+  Closed(410);
+  EXPECT_TRUE(timers_.empty());
+  EXPECT_EQ(api_.lists.size(), 5u);
+}
+
+TEST_F(ReflectorTest, AWatchThatIsRefusedLeadsToANewList) {
+  Listed("10", {});
+  Closed(400);
+  MillisToRetry();
+  EXPECT_EQ(api_.lists.size(), 2u);
+}
+
+TEST_F(ReflectorTest, AnswersThatMakeNoSenseLeadToANewListAndChangeNothing) {
+  const ClusterObject node = std::make_shared<const Node>();
+  for (const char* version : {"", "abc", "0"}) {
+    Listed(version, {MakeObject("a", 9)});
+    MillisToRetry();
+  }
+  Listed("10", {MakeObject("a", 9), node});
+  MillisToRetry();
+  Listed("10", {MakeObject("", 9)});
+  MillisToRetry();
+  Listed("10", {Ptr<Pod>()});
+  MillisToRetry();
+  EXPECT_THAT(diary_.Take(), IsEmpty());
+  EXPECT_FALSE(reflector_->synced());
+
+  Listed("10", {MakeObject("a", 9)});
+  EXPECT_THAT(diary_.Take(), ElementsAre("add a/u@9"));
+  const auto nonsense = [this](std::optional<ClusterObject> object) {
+    const size_t lists = api_.lists.size();
+    const auto watch = api_.watches.back();
+    watch.callbacks.event({WatchEvent::Type::kModified, std::move(object), "11"});
+    EXPECT_FALSE(*watch.alive);
+    MillisToRetry();
+    EXPECT_EQ(api_.lists.size(), lists + 1);
+    Listed("10", {MakeObject("a", 9)});
+  };
+  nonsense(node);
+  nonsense(std::nullopt);
+  nonsense(Ptr<Pod>());
+  EXPECT_THAT(diary_.Take(), IsEmpty());
+}
+
+TEST_F(ReflectorTest, ObjectsWhoseVersionIsNoNumberAreBelieved) {
+  Listed("10", {});
+  const auto with = [](const char* version) {
+    ObjectMeta meta = MetaOf(MakeObject("a", 1));
+    meta.resource_version = version;
+    return WithMeta(MakeObject("a", 1), meta);
+  };
+  Event(WatchEvent::Type::kAdded, with("x"));
+  Event(WatchEvent::Type::kModified, with("x"));
+  Event(WatchEvent::Type::kModified, with("y"));
+  Event(WatchEvent::Type::kDeleted, with("y"));
+  EXPECT_THAT(diary_.Take(), ElementsAre("add a/u@x", "update a/u@x a/u@y", "delete a/u@y"));
+}
+
+TEST_F(ReflectorTest, OnlySoManyDeletionsAreRemembered) {
+  Listed("10", {});
+  const auto name = [](uint64_t i) { return "p" + std::to_string(i); };
+  for (uint64_t i = 0; i < 5000; ++i) Deleted(MakeObject(name(i), 20 + i), 20 + i);
+  diary_.Take();
+  Added(MakeObject(name(4999), 11));  // remembered
+  Added(MakeObject(name(904), 11));
+  EXPECT_THAT(diary_.Take(), IsEmpty());
+  Added(MakeObject(name(903), 11));  // the 4097th last
+  EXPECT_THAT(diary_.Take(), ElementsAre("add p903/u@11"));
+}
+
+TEST_F(ReflectorTest, NothingIsToldAfterItsEnd) {
+  const auto list = api_.lists.back();
+  reflector_ = nullptr;
+  ListAnswer answer;
+  answer.objects = {MakeObject("a", 9)};
+  answer.resource_version = "10";
+  list(answer);
+  EXPECT_THAT(diary_.Take(), IsEmpty());
+
+  Remake();
+  ListFails(500);
+  EXPECT_EQ(timers_.size(), 1u);
+  reflector_ = nullptr;
+  EXPECT_TRUE(timers_.empty());
+
+  Remake();
+  Listed("10", {});
+  const auto watch = api_.watches.back();
+  reflector_ = nullptr;
+  EXPECT_FALSE(*watch.alive);
+  watch.callbacks.event({WatchEvent::Type::kAdded, MakeObject("a", 11), "11"});
+  watch.callbacks.closed({});
+  EXPECT_THAT(diary_.Take(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace berth::client

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// Upstream: schedule_one.go, assumeAndReserve to bindingCycle and handleBindingCycleError (v1.36.4).
+#include "cycle/binding_cycles.h"
+
+#include <mutex>
+#include <utility>
+
+#include "berth/fit_error.h"
+
+namespace berth::cycle {
+namespace {
+
+using framework::Ruling;
+
+Failure ErrorFailure(const framework::Profile& profile, const std::string& message) {
+  return {&profile, Verdict::Fail(message), message, {}, ""};
+}
+
+// After Permit nobody's word is waited for any more, but a rejection is still called one (condition Unschedulable).
+Failure LateFailure(const framework::Profile& profile, const Verdict& verdict) {
+  Failure failure = ErrorFailure(profile, verdict.message());
+  if (verdict.rejected()) failure.verdict = verdict;
+  return failure;
+}
+
+}  // namespace
+
+Failure OneNodeFailure(const framework::Profile& profile, const Verdict& verdict, const std::string& plugin) {
+  if (!verdict.rejected()) return ErrorFailure(profile, verdict.message());
+  FitErrorParts parts;
+  parts.nodes = 1;
+  for (const std::string& reason : verdict.reasons()) ++parts.reasons[reason];
+  Failure failure{&profile, verdict, FitErrorText(parts), {}, ""};
+  (verdict.code() == Code::kPending ? failure.rejectors.pending : failure.rejectors.unschedulable).push_back(plugin);
+  return failure;
+}
+
+std::string BindingCycles::Begin(queue::PodTicket ticket, const framework::Profile& profile, const std::string& node,
+                                 std::vector<StateSlot> states) {
+  auto assumed = std::make_shared<Pod>(*ticket.pod());
+  assumed->node_name = node;
+  const auto name_of = [&](const Ruling& ruling) {
+    return ruling.plugin == framework::kNoPlugin ? std::string() : profile.name(ruling.plugin);
+  };
+  if (const Error error = core_.state.AssumePod(assumed); !error.ok()) {
+    on_failure_(std::move(ticket), ErrorFailure(profile, error.text()));
+    return error.text();
+  }
+  auto run = std::make_shared<Run>(Run{std::move(ticket), &profile, assumed, node, nullptr, {}, false, {}});
+  run->stages = std::make_shared<framework::BindingStages>(profile, Placement{assumed, node}, std::move(states));
+
+  Ruling refused = run->stages->Reserve();
+  framework::PermitRuling permit;
+  if (refused.verdict.fits()) {
+    permit = run->stages->Permit(core_.clock.Now());
+    if (permit.ruling.verdict.code() != Code::kWait) refused = permit.ruling;
+  }
+  if (!refused.verdict.fits()) {
+    run->stages->Unreserve();
+    core_.Complain(core_.state.ForgetPod(assumed->uid()));
+    Failure failure = OneNodeFailure(profile, refused.verdict, name_of(refused));
+    std::string message = failure.message;
+    on_failure_(std::move(run->ticket), std::move(failure));
+    return message;
+  }
+
+  // From here on it is the binding cycle; the next pod may be decided meanwhile.
+  running_[assumed->uid()] = run;
+  std::shared_ptr<framework::WaitingPodEntry> waiting;
+  if (!permit.deadlines.empty()) {
+    waiting = std::make_shared<framework::WaitingPodEntry>(assumed, std::move(permit.deadlines), core_.clock.Now());
+    core_.engine->services().waiting.Add(waiting);
+  }
+  run->plan = run->stages->PreFlight();
+  if (!run->plan.ruling.verdict.fits()) {
+    core_.engine->services().waiting.Remove(assumed->uid());
+    Fail(run, ErrorFailure(profile, run->plan.ruling.verdict.message()));
+    return "";
+  }
+  // Others (an autoscaler) are told where the pod is going when that may take a while.
+  if (run->plan.work || waiting) statuses_.Write(*run->ticket.pod(), std::nullopt, node);
+  if (!waiting) {
+    AfterPermit(run, {}, "");
+    return "";
+  }
+  waiting->OnDone([this, run, &inbox = core_.inbox, alive = core_.alive](Verdict verdict, std::string plugin) {
+    inbox.Post([this, run, alive, verdict = std::move(verdict), plugin = std::move(plugin)] {
+      if (*alive) AfterPermit(run, verdict, plugin);
+    });
+  });
+  return "";
+}
+
+void BindingCycles::AfterPermit(const RunPtr& run, const Verdict& verdict, const std::string& plugin) {
+  core_.engine->services().waiting.Remove(run->pod->uid());
+  if (verdict.rejected()) return Fail(run, OneNodeFailure(*run->profile, verdict, plugin));
+  if (!verdict.fits()) return Fail(run, ErrorFailure(*run->profile, "waiting on permit for pod: " + verdict.message()));
+  run->ticket.StopRecording();
+  run->in_pre_bind = run->plan.work;
+  Await(
+      run, [&](framework::BindingStages::DoneWith done) { run->stages->PreBind(run->plan, std::move(done)); },
+      &BindingCycles::AfterPreBind);
+}
+
+void BindingCycles::AfterPreBind(const RunPtr& run, const Ruling& ruling) {
+  run->in_pre_bind = false;
+  if (!ruling.verdict.fits()) return Fail(run, LateFailure(*run->profile, ruling.verdict));
+  if (!run->cancelled.empty()) return Fail(run, ErrorFailure(*run->profile, run->cancelled));
+  Await(
+      run, [&](framework::BindingStages::DoneWith done) { run->stages->Bind(std::move(done)); },
+      &BindingCycles::AfterBind);
+}
+
+void BindingCycles::AfterBind(const RunPtr& run, const Ruling& ruling) {
+  if (!ruling.verdict.fits()) {
+    const bool skipped = ruling.verdict.code() == Code::kSkip;
+    return Fail(run, skipped ? ErrorFailure(*run->profile, "no Bind plugin took the pod")
+                             : LateFailure(*run->profile, ruling.verdict));
+  }
+  running_.erase(run->pod->uid());
+  run->ticket.Done();
+  statuses_.Forget(run->pod->uid());
+  recorder_.Scheduled(*run->pod, run->node);
+  if (core_.options.observer) core_.options.observer->OnBound(*run->pod, run->node);
+  run->stages->PostBind();
+}
+
+bool BindingCycles::Cancel(const std::string& uid, const std::string& cause) {
+  const auto it = running_.find(uid);
+  if (it == running_.end() || !it->second->in_pre_bind) return false;
+  if (it->second->cancelled.empty()) it->second->cancelled = cause;
+  return true;
+}
+
+void BindingCycles::Fail(const RunPtr& run, Failure failure) {
+  running_.erase(run->pod->uid());
+  run->stages->Unreserve();
+  if (core_.options.observer) core_.options.observer->OnBindFailed(*run->pod, run->node, failure.message);
+  // What it held on the node is free again, as if an assigned pod had gone. A rejected pod must not be woken by that
+  // itself, so for it the news comes after it went back.
+  // One that is gone meanwhile counts as forgotten: waiting pods are told once more, as upstream does.
+  const std::string& uid = run->pod->uid();
+  const bool forgotten = !core_.state.FindPod(uid) || core_.state.ForgetPod(uid).ok();
+  const queue::SharedObjects objects{run->pod, nullptr, nullptr, nullptr};
+  const bool rejected = failure.verdict.rejected();
+  if (forgotten && !rejected) core_.queue->MoveAll(kAssignedPodDelete, objects);
+  on_failure_(std::move(run->ticket), std::move(failure));
+  if (forgotten && rejected)
+    core_.queue->MoveAll(kAssignedPodDelete, objects, [&](const Pod& pod) { return pod.uid() != run->pod->uid(); });
+}
+
+void BindingCycles::Await(const RunPtr& run, const std::function<void(framework::BindingStages::DoneWith)>& stage,
+                          void (BindingCycles::*then)(const RunPtr&, const Ruling&)) {
+  struct Call {
+    std::mutex mutex;
+    bool returned = false;
+    std::optional<Ruling> early;
+  };
+  auto call = std::make_shared<Call>();
+  stage([this, run, call, then, &inbox = core_.inbox, alive = core_.alive](Ruling ruling) {
+    {
+      const std::lock_guard lock(call->mutex);
+      if (!call->returned) {
+        call->early = std::move(ruling);
+        return;
+      }
+    }
+    inbox.Post([this, run, then, alive, ruling = std::move(ruling)] {
+      if (*alive) (this->*then)(run, ruling);
+    });
+  });
+  {
+    const std::lock_guard lock(call->mutex);
+    call->returned = true;
+  }
+  if (call->early) (this->*then)(run, *call->early);
+}
+
+}  // namespace berth::cycle

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// BindingCycles: takes decided pods through Reserve, Permit, PreBind, Bind and PostBind; many at a time, none of them
+// waiting for another.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "cycle/core.h"
+#include "cycle/recorder.h"
+#include "cycle/status_writer.h"
+#include "framework/binding_stages.h"
+#include "queue/pod_ticket.h"
+
+namespace berth::cycle {
+
+// How an attempt failed, for the failure handler.
+struct Failure {
+  const framework::Profile* profile = nullptr;
+  Verdict verdict;  // rejected: the pod is unschedulable; otherwise an error
+  std::string message;
+  queue::Rejectors rejectors;
+  std::optional<std::string> nominate;  // what becomes of the nomination; no value: as the pod's status says
+};
+
+// A rejection of the chosen node after the decision, as upstream words it: `0/1 nodes are available: 1 <reason>.`
+Failure OneNodeFailure(const framework::Profile& profile, const Verdict& verdict, const std::string& plugin);
+
+//   Begin: assume, Reserve, Permit ──▶ (waits at Permit) ──▶ PreBind ──▶ Bind ──▶ PostBind, Scheduled
+//        │                                  │                   │          │
+//        └──────────────────────────────────┴───────────────────┴──────────┴──▶ Unreserve, forget, failure handler
+//
+// Failures up to Permit are rejections that events can cure; later ones are errors with error backoff.
+// Thread safety: scheduling thread. Plugins may answer from any thread; their answers come through the inbox.
+class BindingCycles {
+ public:
+  using OnFailure = std::function<void(queue::PodTicket ticket, Failure failure)>;
+  BindingCycles(Core& core, Recorder& recorder, StatusWriter& statuses, OnFailure on_failure)
+      : core_(core), recorder_(recorder), statuses_(statuses), on_failure_(std::move(on_failure)) {}
+
+  // The scheduling cycle's part. Returns the reason why the pod is not on its way; the ticket was given to on_failure
+  // then. Empty: it is.
+  std::string Begin(queue::PodTicket ticket, const framework::Profile& profile, const std::string& node,
+                    std::vector<StateSlot> states);
+  // Gives up a binding whose PreBind is under way; false when there is none.
+  bool Cancel(const std::string& uid, const std::string& cause);
+  size_t size() const { return running_.size(); }
+
+ private:
+  struct Run {
+    queue::PodTicket ticket;
+    const framework::Profile* profile;
+    client::Ptr<Pod> pod;  // assumed: with its node
+    std::string node;
+    std::shared_ptr<framework::BindingStages> stages;
+    framework::PreBindPlan plan;
+    bool in_pre_bind = false;
+    std::string cancelled;  // the cause
+  };
+  using RunPtr = std::shared_ptr<Run>;
+
+  void AfterPermit(const RunPtr& run, const Verdict& verdict, const std::string& plugin);
+  void AfterPreBind(const RunPtr& run, const framework::Ruling& ruling);
+  void AfterBind(const RunPtr& run, const framework::Ruling& ruling);
+  void Fail(const RunPtr& run, Failure failure);
+  // Runs an asynchronous stage and then `then`: at once if it is done when it returns, else through the inbox.
+  void Await(const RunPtr& run, const std::function<void(framework::BindingStages::DoneWith)>& stage,
+             void (BindingCycles::*then)(const RunPtr&, const framework::Ruling&));
+
+  Core& core_;
+  Recorder& recorder_;
+  StatusWriter& statuses_;
+  OnFailure on_failure_;
+  std::unordered_map<std::string, RunPtr> running_;  // by uid
+};
+
+}  // namespace berth::cycle

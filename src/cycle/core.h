@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Core: what the parts of one scheduler share. Each part changes only what its own header says.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "client/cluster_api.h"
+#include "client/reflector.h"
+#include "cluster/cluster_state.h"
+#include "cycle/scheduler.h"
+#include "framework/engine.h"
+#include "queue/scheduling_queue.h"
+#include "util/inbox.h"
+#include "util/timer_queue.h"
+
+namespace berth::cycle {
+
+inline constexpr ClusterEvent kAssignedPodAdd{EventResource::kAssignedPod, action::kAdd};
+inline constexpr ClusterEvent kAssignedPodDelete{EventResource::kAssignedPod, action::kDelete};
+
+// Thread safety: scheduling thread.
+struct Core {
+  Core(client::ClusterApi& a, util::Inbox& i, const Clock& c, const SchedulerOptions& o)
+      : api(a), inbox(i), clock(c), options(o) {}
+
+  client::ClusterApi& api;
+  util::Inbox& inbox;
+  const Clock& clock;
+  const SchedulerOptions options;
+  util::TimerQueue timers;
+  cluster::ClusterState state;
+  std::unique_ptr<framework::Engine> engine;
+  std::unique_ptr<queue::SchedulingQueue> queue;
+  client::Reflector* pods = nullptr;
+  size_t requests = 0;  // writes and reads whose answer is still to come
+  // Gone with the scheduler: letters and answers that come later look here first.
+  std::shared_ptr<bool> alive = std::make_shared<bool>(true);
+
+  const framework::Profile* ProfileOf(const Pod& pod) const { return engine->FindProfile(pod.scheduler_name); }
+  // The pod as the watch has it; null when it is not (or no longer) there.
+  client::Ptr<Pod> FindPod(const std::string& ns, const std::string& name) const {
+    const client::ClusterObject* found = pods->Find(ns, name);
+    return found ? std::get<client::Ptr<Pod>>(*found) : nullptr;
+  }
+  void Complain(const std::string& text) const {
+    if (options.observer) options.observer->OnComplaint(text);
+  }
+  void Complain(const Error& error) const {
+    if (!error.ok()) Complain(error.text());
+  }
+  // Wraps an answer's callback: counted while it is to come, dropped when the scheduler is gone.
+  template <class Fn>
+  auto Counted(Fn fn) {
+    ++requests;
+    return [this, guard = alive, fn = std::move(fn)](auto&&... args) {
+      if (!*guard) return;
+      --requests;
+      fn(std::forward<decltype(args)>(args)...);
+    };
+  }
+};
+
+}  // namespace berth::cycle

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// EventHandlers: what a change in the cluster means for cache, queue and nominations.
+#pragma once
+
+#include "client/reflector.h"
+#include "cycle/core.h"
+
+namespace berth::cycle {
+
+// The table (upstream: eventhandlers.go):
+//
+// | change                                | cache            | queue                                                  |
+// |---------------------------------------|------------------|--------------------------------------------------------|
+// | pod with a node appears, or gets one  | AddPod           | taken out if it was ours; AssignedPod/Add              |
+// | pod with a node changes               | UpdatePod        | one move per derived AssignedPod event                 |
+// | pod with a node goes                  | RemovePod        | AssignedPod/Delete                                     |
+// | pod of ours without a node appears    | -                | Add; a nomination counts from when it is active        |
+// | ... changes                           | -                | Update; a nomination given up wakes pods up to its     |
+// |                                       |                  | priority                                               |
+// | ... goes                              | forgotten if     | Delete; what it was assumed or nominated to is free    |
+// |                                       | it was assumed   |                                                        |
+// | node appears, changes, goes           | PutNode, Remove  | Node/Add; one move per derived event; Node/Delete      |
+// | any other object                      | PutObject, ...   | its Add, Update or Delete if plugins can ask for it    |
+//
+// Pods without a node that belong to other schedulers concern nobody.
+// Thread safety: scheduling thread.
+class EventHandlers final : public client::ObjectHandler {
+ public:
+  explicit EventHandlers(Core& core) : core_(core) {}
+
+  void OnAdd(const client::ClusterObject& after) override;
+  void OnUpdate(const client::ClusterObject& before, const client::ClusterObject& after) override;
+  void OnDelete(const client::ClusterObject& before) override;
+
+ private:
+  using PodPtr = client::Ptr<Pod>;
+  using NodePtr = client::Ptr<Node>;
+
+  bool Ours(const Pod& pod) const { return core_.ProfileOf(pod) != nullptr; }
+  void AddPod(const PodPtr& pod);
+  void UpdatePod(const PodPtr& before, const PodPtr& after);
+  void DeletePod(const PodPtr& pod);
+  void AddAssigned(const PodPtr& pod);
+  void AddPending(const PodPtr& pod);
+  void UpdatePending(const PodPtr& before, const PodPtr& after);
+  void DeletePending(const PodPtr& pod);
+  void AssumedPodGone(const Pod& pod);
+  // Lets pods of at most this pod's priority try again: it no longer holds a place on a node.
+  void NominationGivenUp(const PodPtr& pod);
+  void UpdateNode(const NodePtr& before, const NodePtr& after);
+  void DeleteNode(const NodePtr& node);
+
+  Core& core_;
+};
+
+}  // namespace berth::cycle

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The texts of events.
+#include "cycle/recorder.h"
+
+#include <utility>
+
+namespace berth::cycle {
+
+std::string TruncateNote(std::string_view message) {
+  constexpr std::string_view kCut = " ...";
+  if (message.size() <= kNoteLimit) return std::string(message);
+  return std::string(message.substr(0, kNoteLimit - kCut.size())).append(kCut);
+}
+
+void Recorder::Post(const Pod& pod, const char* type, const char* reason, const char* action, std::string note,
+                    std::string related) {
+  client::EventRecord event;
+  event.regarding = client::NameOf(pod);
+  event.type = type;
+  event.reason = reason;
+  event.action = action;
+  event.note = std::move(note);
+  event.related = std::move(related);
+  event.reporting_controller = pod.scheduler_name;
+  event.time = core_.clock.Now();
+  core_.api.PostEvent(event);
+}
+
+void Recorder::Scheduled(const Pod& pod, const std::string& node) {
+  Post(pod, "Normal", "Scheduled", "Binding", "Successfully assigned " + FullName(pod) + " to " + node);
+}
+
+void Recorder::Failed(const Pod& pod, std::string_view message) {
+  Post(pod, "Warning", "FailedScheduling", "Scheduling", TruncateNote(message));
+}
+
+void Recorder::SkippedTerminating(const Pod& pod) {
+  Post(pod, "Warning", "FailedScheduling", "Scheduling", "skip schedule deleting pod: " + FullName(pod));
+}
+
+void Recorder::Preempted(const Pod& victim, const Pod& by, const std::string& node, bool in_memory) {
+  std::string note = "Preempted by pod " + by.uid() + " on node " + node;
+  if (in_memory) note += " (in kube-scheduler memory).";
+  Post(victim, "Normal", "Preempted", "Preempting", std::move(note), FullName(by));
+}
+
+}  // namespace berth::cycle

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loop, the scheduling cycle and the failure handler. Upstream: scheduler.go, schedule_one.go (v1.36.4).
+#include "cycle/scheduler.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "cycle/binder.h"
+#include "cycle/binding_cycles.h"
+#include "cycle/core.h"
+#include "cycle/decision.h"
+#include "cycle/event_handlers.h"
+#include "cycle/evictions.h"
+#include "cycle/invariants.h"
+#include "cycle/nominations.h"
+#include "cycle/recorder.h"
+#include "cycle/status_writer.h"
+#include "framework/guard.h"
+
+namespace berth::cycle {
+namespace {
+
+using client::Kind;
+using framework::Judgement;
+
+// Extension points whose plugins can reject a pod; only these are asked for their events.
+std::vector<uint16_t> RejectingPlugins(const framework::Profile& profile) {
+  std::vector<uint16_t> plugins;
+  const auto add = [&](const auto& entries) {
+    for (const auto& entry : entries)
+      if (std::find(plugins.begin(), plugins.end(), entry.index) == plugins.end()) plugins.push_back(entry.index);
+  };
+  add(profile.pre_enqueue);
+  add(profile.pre_filter);
+  add(profile.filter);
+  add(profile.reserve);
+  add(profile.permit);
+  return plugins;
+}
+
+queue::HintMap MakeHints(const framework::Engine& engine, bool with_extenders) {
+  queue::HintMap hints;
+  for (const auto& [name, profile] : engine.profiles()) {
+    std::vector<queue::PluginEvents> events;
+    for (const uint16_t index : RejectingPlugins(*profile)) {
+      const framework::ProfilePlugin& plugin = profile->plugins[index];
+      events.push_back({plugin.name, plugin.plugin->EventsToRegister()});
+    }
+    hints.AddProfile(name, std::move(events), with_extenders);
+  }
+  return hints;
+}
+
+}  // namespace
+
+class Scheduler::Impl {
+ public:
+  Impl(client::ClusterApi& api, util::Inbox& inbox, const Clock& clock, const SchedulerOptions& options)
+      : core(api, inbox, clock, options),
+        binder(core),
+        recorder(core),
+        statuses(core),
+        bindings(core, recorder, statuses,
+                 [this](queue::PodTicket ticket, Failure failure) { Fail(std::move(ticket), std::move(failure)); }),
+        evictions(core, recorder, statuses,
+                  [this](const std::string& uid, const std::string& cause) { return bindings.Cancel(uid, cause); }),
+        handlers(core) {}
+  ~Impl() { *core.alive = false; }
+
+  Error Build(const config::SchedulerConfiguration& config, const Registry& registry);
+  bool synced() const;
+  bool Apply();
+  bool RunOnce();
+  Time NextWake() const;
+  bool idle() const;
+
+  Core core;
+  Binder binder;
+  Recorder recorder;
+  StatusWriter statuses;
+  BindingCycles bindings;
+  Evictions evictions;
+  EventHandlers handlers;
+  std::array<std::unique_ptr<client::Reflector>, client::kKindCount> reflectors;
+  uint64_t random = 0;
+  size_t next_start = 0;
+  bool attempted = false;
+  bool suspended = false;  // a decision waits for advice; nothing is popped meanwhile
+
+ private:
+  void Decide(queue::PodTicket ticket, const framework::Advice* advice);
+  bool Suspend(queue::PodTicket& ticket, const Snapshot& snapshot, const Judgement& judgement);
+  void Place(queue::PodTicket ticket, const framework::Profile& profile, const Snapshot& snapshot, Judgement& judgement,
+             size_t start);
+  void Reject(queue::PodTicket ticket, const framework::Profile& profile, const Judgement& judgement);
+  void Fail(queue::PodTicket ticket, Failure failure);
+  void Tell(const Pod& pod, const framework::Profile& profile, const Judgement& judgement, int attempts,
+            std::string node, std::string message, std::string nominated);
+  void TakeActivations();
+};
+
+Error Scheduler::Impl::Build(const config::SchedulerConfiguration& config, const Registry& registry) {
+  Result<std::unique_ptr<framework::Engine>> engine =
+      framework::Engine::Make(config, registry, core.clock, binder, core.options.seed);
+  if (!engine.ok()) return engine.error();
+  core.engine = std::move(engine).value();
+  core.engine->services().preempting = [this](std::string_view uid) { return evictions.preempting(uid); };
+
+  queue::QueueOptions options;
+  const QueueSortPlugin* sort = core.engine->first_profile().queue_sort.front().plugin;
+  options.less = [sort](const QueuedPod& a, const QueuedPod& b) {
+    return framework::Guard([&] { return sort->Less(a, b); }, [](const std::string&) { return false; });
+  };
+  options.pre_enqueue = [this](const Pod& pod) -> std::optional<queue::Gate> {
+    const framework::Profile* profile = core.ProfileOf(pod);
+    if (!profile) return std::nullopt;
+    std::optional<framework::Ruling> gate = framework::FindGate(*profile, pod);
+    if (!gate) return std::nullopt;
+    return queue::Gate{profile->name(gate->plugin), std::move(gate->verdict)};
+  };
+  options.backoff.initial = Duration::Seconds(config.pod_initial_backoff_seconds);
+  options.backoff.max = Duration::Seconds(config.pod_max_backoff_seconds);
+  options.max_in_unschedulable = core.options.max_in_unschedulable;
+  if (Observer* observer = core.options.observer)
+    options.on_move = [observer](const queue::QueuedPodInfo& info, queue::Place place, std::string_view event) {
+      observer->OnQueueMove(info, place, event);
+    };
+  core.queue = std::make_unique<queue::SchedulingQueue>(
+      std::move(options), MakeHints(*core.engine, !config.extenders.empty() || core.options.adviser), core.clock);
+
+  random = core.options.seed;
+  for (size_t i = 0; i < client::kKindCount; ++i) {
+    const Kind kind = static_cast<Kind>(i);
+    if (kind == Kind::kPriorityClass) continue;  // admission's business, not ours
+    reflectors[i] = std::make_unique<client::Reflector>(kind, core.api, handlers, core.timers, core.clock, [this] {
+      return random = random * 6364136223846793005u + 1442695040888963407u;
+    });
+  }
+  core.pods = reflectors[static_cast<size_t>(Kind::kPod)].get();
+  return Error::Ok();
+}
+
+bool Scheduler::Impl::synced() const {
+  return std::all_of(reflectors.begin(), reflectors.end(), [](const auto& r) { return !r || r->synced(); });
+}
+
+bool Scheduler::Impl::Apply() {
+  const Time now = core.clock.Now();
+  bool worked = false;
+  // What letters lead to (a waiting pod that was stopped ends its cycle by letter) belongs to the same step.
+  while (core.inbox.Drain() > 0) worked = true;
+  while (core.timers.RunOne(now)) worked = true;
+  framework::WaitingPodsMap& waiting = core.engine->services().waiting;
+  if (waiting.NextDeadline() <= now) {
+    waiting.Expire(now);
+    worked = true;
+  }
+  if (core.queue->NextWake() <= now) core.queue->Tick();
+  TakeActivations();
+  return worked;
+}
+
+bool Scheduler::Impl::RunOnce() {
+  attempted = false;
+  const bool worked = Apply();
+  if (suspended || !synced()) return worked;
+  std::optional<queue::PodTicket> ticket = core.queue->Pop();
+  if (!ticket) return worked;
+  attempted = true;
+  Decide(std::move(*ticket), nullptr);
+  TakeActivations();
+  return true;
+}
+
+Time Scheduler::Impl::NextWake() const {
+  return std::min({core.timers.Next(), core.queue->NextWake(), core.engine->services().waiting.NextDeadline()});
+}
+
+bool Scheduler::Impl::idle() const {
+  const queue::SchedulingQueue::Counts counts = core.queue->counts();
+  return synced() && counts.active + counts.backoff + counts.error_backoff + counts.in_flight == 0 &&
+         core.requests == 0 && core.timers.empty() && bindings.size() == 0 && evictions.empty() && statuses.empty() &&
+         !suspended;
+}
+
+void Scheduler::Impl::TakeActivations() {
+  auto& wanted = core.engine->services().activations;
+  while (!wanted.empty()) {
+    const std::vector<client::Ptr<Pod>> pods = std::exchange(wanted, {});
+    for (const client::Ptr<Pod>& pod : pods) core.queue->Activate(pod);
+  }
+}
+
+void Scheduler::Impl::Decide(queue::PodTicket ticket, const framework::Advice* advice) {
+  const client::Ptr<Pod> pod = ticket.pod();
+  const framework::Profile* profile = core.ProfileOf(*pod);
+  if (!profile) return ticket.Done();
+  if (pod->terminating()) {
+    recorder.SkippedTerminating(*pod);
+    core.state.ClearNomination(pod->uid());  // it will not come, so it holds no place
+    return ticket.Done();
+  }
+  if (core.state.IsAssumed(pod->uid())) return ticket.Done();
+
+  const Snapshot snapshot = core.state.snapshot();
+  framework::JudgeOptions options;
+  options.advice = advice;
+  const size_t start = snapshot.node_count() == 0 ? 0 : next_start % snapshot.node_count();
+  if (profile->percentage_of_nodes_to_score > 0) {
+    options.limit = framework::FeasibleNodesToFind(profile->percentage_of_nodes_to_score, snapshot.node_count());
+    options.start = start;
+  }
+  Judgement judgement = core.engine->Judge(*profile, *pod, snapshot, options);
+  if (!advice && judgement.kind == Judgement::Kind::kFits && Suspend(ticket, snapshot, judgement)) return;
+  if (options.limit > 0 && !judgement.nominated && judgement.evaluated > 0)
+    next_start = NextStart(judgement, snapshot, start, options.limit);
+  if (judgement.kind == Judgement::Kind::kFits) {
+    Place(std::move(ticket), *profile, snapshot, judgement, options.limit > 0 ? start : 0);
+  } else {
+    Reject(std::move(ticket), *profile, judgement);
+  }
+}
+
+bool Scheduler::Impl::Suspend(queue::PodTicket& ticket, const Snapshot& snapshot, const Judgement& judgement) {
+  if (!core.options.adviser) return false;
+  std::vector<std::string> names;
+  for (const Row row : judgement.feasible) names.push_back(snapshot.node(row).name());
+  std::sort(names.begin(), names.end());
+  // Shared, because the resuming function must be copyable.
+  auto kept = std::make_shared<std::optional<queue::PodTicket>>();
+  const client::Ptr<Pod> pod = ticket.pod();
+  auto resume = [this, kept, names, alive = core.alive](const Verdict& verdict, framework::Advice advice) {
+    if (!*alive || !kept->has_value()) return;
+    queue::PodTicket back = std::move(**kept);
+    kept->reset();
+    suspended = false;
+    if (!verdict.fits()) {
+      const framework::Profile* profile = core.ProfileOf(*back.pod());
+      return Fail(std::move(back), {profile, Verdict::Fail(verdict.message()), verdict.message(), {}, ""});
+    }
+    advice.asked = names;
+    // The pod may be gone or bound by now: then it is let go like any other.
+    const client::Ptr<Pod> now = core.FindPod(back.pod()->namespace_(), back.pod()->name());
+    if (!now || now->uid() != back.pod()->uid() || !now->node_name.empty()) return back.Done();
+    if (now->terminating()) {
+      recorder.SkippedTerminating(*now);
+      return back.Done();
+    }
+    Decide(std::move(back), &advice);
+  };
+  if (!core.options.adviser->Ask(pod, names, std::move(resume))) return false;
+  *kept = std::move(ticket);
+  suspended = true;
+  return true;
+}
+
+void Scheduler::Impl::Place(queue::PodTicket ticket, const framework::Profile& profile, const Snapshot& snapshot,
+                            Judgement& judgement, size_t start) {
+  const client::Ptr<Pod> pod = ticket.pod();
+  const int attempts = ticket.info().attempts;
+  const std::string node = snapshot.node(framework::PickWinner(judgement, snapshot, start)).name();
+  const std::string refused = bindings.Begin(std::move(ticket), profile, node, std::move(judgement.states));
+  Tell(*pod, profile, judgement, attempts, refused.empty() ? node : "", refused, "");
+}
+
+void Scheduler::Impl::Reject(queue::PodTicket ticket, const framework::Profile& profile, const Judgement& judgement) {
+  const client::Ptr<Pod> pod = ticket.pod();
+  const int attempts = ticket.info().attempts;
+  Failure failure{&profile, Verdict::Fail(judgement.message), judgement.message, {}, ""};
+  std::string nominated;
+  if (judgement.kind == Judgement::Kind::kNoNodes) {
+    failure.verdict = Verdict(Code::kUnschedulableAndUnresolvable, judgement.message);
+  } else if (judgement.kind == Judgement::Kind::kRejected) {
+    failure.verdict = Verdict(Code::kUnschedulable, judgement.message);
+    failure.rejectors = RejectorsOf(judgement, profile, core.engine->table());
+    const PostFilterOutcome& after = judgement.post_filter;
+    failure.nominate = after.nominated_node;
+    if (after.plan && after.verdict.fits()) {
+      nominated = after.plan->selected;
+      for (const PreemptionCandidate& candidate : after.plan->candidates)
+        if (candidate.node == nominated) evictions.Start(pod, candidate, profile.name(judgement.post_filter_plugin));
+    }
+  }
+  Fail(std::move(ticket), std::move(failure));
+  Tell(*pod, profile, judgement, attempts, "", judgement.message, nominated);
+}
+
+void Scheduler::Impl::Fail(queue::PodTicket ticket, Failure failure) {
+  client::Ptr<Pod> pod = ticket.pod();
+  const client::Ptr<Pod> now = core.FindPod(pod->namespace_(), pod->name());
+  if (now && now->node_name.empty()) {
+    if (now->uid() != pod->uid()) return ticket.Done();  // another pod by now; nothing to say about the old one
+    ticket.Refresh(now);
+    ticket.Return(failure.rejectors);
+    pod = now;
+  } else {
+    ticket.Done();
+  }
+  SetNomination(core, pod, failure.nominate);
+  recorder.Failed(*pod, failure.message);
+  if (!now || !now->node_name.empty()) return;  // nothing left to write on
+  const char* reason = failure.verdict.rejected() ? "Unschedulable" : "SchedulerError";
+  statuses.Write(*pod, PodCondition{"PodScheduled", "False", reason, failure.message}, failure.nominate);
+}
+
+void Scheduler::Impl::Tell(const Pod& pod, const framework::Profile& profile, const Judgement& judgement, int attempts,
+                           std::string node, std::string message, std::string nominated) {
+  if (!core.options.observer) return;
+  Attempt attempt;
+  attempt.pod = &pod;
+  attempt.profile = &profile;
+  attempt.judgement = &judgement;
+  attempt.trace = &core.engine->traces().last();
+  attempt.attempts = attempts;
+  attempt.node = std::move(node);
+  attempt.message = std::move(message);
+  attempt.nominated = std::move(nominated);
+  core.options.observer->OnAttempt(attempt);
+}
+
+// The facade.
+
+Scheduler::Scheduler(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Scheduler::~Scheduler() = default;
+
+Result<std::unique_ptr<Scheduler>> Scheduler::Make(const config::SchedulerConfiguration& config,
+                                                   const Registry& registry, client::ClusterApi& api,
+                                                   util::Inbox& inbox, const Clock& clock,
+                                                   const SchedulerOptions& options) {
+  auto impl = std::make_unique<Impl>(api, inbox, clock, options);
+  if (const Error error = impl->Build(config, registry); !error.ok()) return error;
+  return std::unique_ptr<Scheduler>(new Scheduler(std::move(impl)));
+}
+
+void Scheduler::Start() {
+  for (const auto& reflector : impl_->reflectors)
+    if (reflector) reflector->Start();
+}
+bool Scheduler::synced() const { return impl_->synced(); }
+bool Scheduler::Apply() { return impl_->Apply(); }
+bool Scheduler::RunOnce() { return impl_->RunOnce(); }
+bool Scheduler::attempted() const { return impl_->attempted; }
+Time Scheduler::NextWake() const { return impl_->NextWake(); }
+bool Scheduler::idle() const { return impl_->idle(); }
+const cluster::ClusterState& Scheduler::state() const { return impl_->core.state; }
+const queue::SchedulingQueue& Scheduler::queue() const { return *impl_->core.queue; }
+framework::Engine& Scheduler::engine() { return *impl_->core.engine; }
+const framework::Engine& Scheduler::engine() const { return *impl_->core.engine; }
+const client::Reflector& Scheduler::reflector(Kind kind) const { return *impl_->reflectors[static_cast<size_t>(kind)]; }
+std::string Scheduler::CheckInvariants() const { return cycle::CheckInvariants(*this); }
+
+}  // namespace berth::cycle

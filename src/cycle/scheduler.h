@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scheduler: what production runs. Watches a cluster through its door, queues pods, decides, binds, evicts, retries.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "berth/error.h"
+#include "berth/registry.h"
+#include "client/cluster_api.h"
+#include "client/reflector.h"
+#include "cluster/cluster_state.h"
+#include "config/types.h"
+#include "framework/engine.h"
+#include "queue/scheduling_queue.h"
+#include "util/inbox.h"
+#include "util/timer_queue.h"
+
+namespace berth::cycle {
+
+// One scheduling attempt, as it ended. Pointers are valid during the call only.
+struct Attempt {
+  const Pod* pod = nullptr;
+  const framework::Profile* profile = nullptr;
+  const framework::Judgement* judgement = nullptr;
+  const framework::CycleTrace* trace = nullptr;
+  int attempts = 0;       // of this pod, this one included
+  std::string node;       // where it was assumed; empty: it was not
+  std::string message;    // why not
+  std::string nominated;  // the node that preemption chose; empty without
+};
+
+// Told of what happens, as it happens: for output, metrics and tests. Must not call back.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void OnAttempt(const Attempt&) {}
+  // The pod is bound; `node` accepted it.
+  virtual void OnBound(const Pod& /*pod*/, const std::string& /*node*/) {}
+  // A binding cycle failed after the pod had been assumed.
+  virtual void OnBindFailed(const Pod& /*pod*/, const std::string& /*node*/, const std::string& /*message*/) {}
+  // Where a pod went in the queue, and upstream's label of the event that caused it.
+  virtual void OnQueueMove(const queue::QueuedPodInfo&, queue::Place, std::string_view /*event*/) {}
+  // Something outside behaved oddly; nothing was lost.
+  virtual void OnComplaint(const std::string&) {}
+};
+
+// Somebody outside the process who has a say in decisions (HTTP extenders): asked after filtering, answers later.
+class Adviser {
+ public:
+  virtual ~Adviser() = default;
+  // False: nothing to say about this pod. True: the decision is suspended until `resume` is called, once, on the
+  // scheduling thread and not within the call; a verdict of code Error fails the attempt.
+  virtual bool Ask(const std::shared_ptr<const Pod>& pod, const std::vector<std::string>& feasible,
+                   std::function<void(Verdict, framework::Advice)> resume) = 0;
+};
+
+struct SchedulerOptions {
+  uint64_t seed = 0;
+  Duration max_in_unschedulable = Duration::Seconds(5 * 60);
+  Observer* observer = nullptr;  // may be null
+  Adviser* adviser = nullptr;    // may be null
+};
+
+// The heart of it is RunOnce: apply what the inbox brought, then decide about one pod. Whoever owns the thread calls it
+// as long as it returns true, and then waits for the inbox or NextWake, whichever is first. Nothing here blocks.
+//
+// With the same inbox, clock and seed every decision is the same.
+// Thread safety: one thread, the scheduling thread. Only the inbox is reached from others.
+class Scheduler {
+ public:
+  // REQUIRES: registry, api, inbox, clock, observer and adviser outlive the scheduler. The error lists what
+  // kube-scheduler would refuse at start.
+  static Result<std::unique_ptr<Scheduler>> Make(const config::SchedulerConfiguration& config, const Registry& registry,
+                                                 client::ClusterApi& api, util::Inbox& inbox, const Clock& clock,
+                                                 const SchedulerOptions& options);
+  ~Scheduler();
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
+
+  // Begins to list and watch; pods are scheduled once everything is listed. Call once.
+  void Start();
+  bool synced() const;
+  // Applies what the inbox and the clock brought; false when that was nothing.
+  bool Apply();
+  // Apply, then one attempt. False when there is nothing to do at this time.
+  bool RunOnce();
+  // RunOnce has made an attempt the last time it was called.
+  bool attempted() const;
+  // When there will be something to do if no letter arrives before; TimerQueue::kNever when nothing is planned.
+  Time NextWake() const;
+  // Nothing is under way: no pod active, in backoff or in flight, no write unanswered, no retry of a watch planned.
+  // Only an event, or the timeout of unschedulable pods, can start something.
+  bool idle() const;
+
+  const cluster::ClusterState& state() const;
+  const queue::SchedulingQueue& queue() const;
+  framework::Engine& engine();
+  const framework::Engine& engine() const;
+  const client::Reflector& reflector(client::Kind kind) const;  // REQUIRES: not kPriorityClass
+  // Empty when cache, queue and lists agree with each other; otherwise what does not. Looks at everything.
+  std::string CheckInvariants() const;
+
+ private:
+  class Impl;
+  explicit Scheduler(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace berth::cycle

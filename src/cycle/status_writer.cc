@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// One patch at a time per pod.
+#include "cycle/status_writer.h"
+
+#include <utility>
+
+namespace berth::cycle {
+namespace {
+
+bool Empty(const client::PodStatusPatch& patch) { return !patch.condition && !patch.nominated_node_name; }
+
+}  // namespace
+
+void StatusWriter::Write(const Pod& pod, const std::optional<PodCondition>& condition,
+                         const std::optional<std::string>& nominated_node) {
+  auto it = pods_.find(pod.uid());
+  if (it == pods_.end()) {
+    // With something under way the status we see is old, so only then may "no change" be believed.
+    const PodCondition* had = condition ? pod.FindCondition(condition->type) : nullptr;
+    const bool same_condition = !condition || (had && *had == *condition);
+    const bool same_nomination = !nominated_node || *nominated_node == pod.nominated_node_name;
+    if (same_condition && same_nomination) return;
+    it = pods_.emplace(pod.uid(), Entry{}).first;
+    it->second.wish.pod = client::NameOf(pod);
+  }
+  Entry& entry = it->second;
+  if (condition) entry.wish.condition = condition;
+  if (nominated_node) entry.wish.nominated_node_name = nominated_node;
+  entry.forgotten = false;
+  entry.tries = entry.under_way ? 1 : 0;  // what is under way counts as a try of the new wish
+  if (!entry.under_way) Send(pod.uid());
+}
+
+void StatusWriter::Forget(const std::string& uid) {
+  const auto it = pods_.find(uid);
+  if (it == pods_.end()) return;
+  if (it->second.under_way) {
+    it->second.wish.condition.reset();
+    it->second.wish.nominated_node_name.reset();
+    it->second.forgotten = true;
+  } else {
+    pods_.erase(it);
+  }
+}
+
+void StatusWriter::Send(const std::string& uid) {
+  Entry& entry = pods_.at(uid);
+  entry.sent = std::exchange(entry.wish, client::PodStatusPatch{entry.wish.pod, {}, {}});
+  entry.under_way = true;
+  ++entry.tries;
+  core_.api.PatchPodStatus(entry.sent,
+                           core_.Counted([this, uid](const client::ApiStatus& status) { OnAnswer(uid, status); }));
+}
+
+void StatusWriter::OnAnswer(const std::string& uid, const client::ApiStatus& status) {
+  const auto it = pods_.find(uid);
+  if (it == pods_.end()) return;
+  Entry& entry = it->second;
+  entry.under_way = false;
+  if (status.ok() || status.not_found() || entry.forgotten) {
+    if (!status.ok() || Empty(entry.wish)) {
+      pods_.erase(it);
+      return;
+    }
+    entry.tries = 0;
+    Send(uid);
+    return;
+  }
+  if (entry.tries >= kTries || status.code == 400 || status.code == 403 || status.code == 422) {
+    core_.Complain("status of pod " + entry.sent.pod.namespace_ + "/" + entry.sent.pod.name +
+                   " could not be written: " + std::to_string(status.code) + " " + status.message);
+    pods_.erase(it);
+    return;
+  }
+  // What was wished for meanwhile wins over what failed.
+  if (!entry.wish.condition) entry.wish.condition = std::move(entry.sent.condition);
+  if (!entry.wish.nominated_node_name) entry.wish.nominated_node_name = std::move(entry.sent.nominated_node_name);
+  core_.timers.At(core_.clock.Now() + Duration::Seconds(int64_t{1} << (entry.tries - 1)), [this, uid] {
+    const auto again = pods_.find(uid);
+    if (again != pods_.end() && !again->second.under_way) Send(uid);
+  });
+}
+
+}  // namespace berth::cycle

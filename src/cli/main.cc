@@ -21,7 +21,7 @@ namespace {
 constexpr char kUsage[] =
     "usage: berth COMMAND [FLAGS]\n"
     "\n"
-    "  sim       place the pods of a set of files on their nodes, and say why\n"
+    "  sim       run the scheduler on a simulated cluster: files or scenarios in, placements and reasons out\n"
     "  explain   why a pod is pending, or why it goes where it goes (--offline, from files)\n"
     "  config    check a KubeSchedulerConfiguration, or print it with all defaults\n"
     "  version   what this is\n"

@@ -1,108 +1,206 @@
 // SPDX-License-Identifier: Apache-2.0
-// Places the pending pods of a set of files and prints where each went and why.
+// `berth sim`: reads everything, complains about everything, then lets time pass.
 #include "cli/sim_command.h"
 
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "berth/args.h"
 #include "cli/flags.h"
 #include "cli/inputs.h"
-#include "cli/table.h"
-#include "sim/placement.h"
+#include "cli/progress.h"
+#include "cli/sim_command_text.h"
+#include "sim/scenario.h"
+#include "sim/sim_report.h"
+#include "sim/sim_run.h"
 #include "util/system_clock.h"
 
 namespace berth::cli {
 namespace {
 
 constexpr char kUsage[] =
-    "usage: berth sim -f FILE... [--config FILE] [-o table|json]\n"
+    "usage: berth sim [SCENARIO...] [-f FILE...] [--nodes N] [--pods N] [--config FILE]... [-o table|json|junit]\n"
     "\n"
-    "Places the pending pods of the files, one after another in queue order, on the nodes of the files, and prints "
-    "where\n"
-    "each one went and why. Nothing is evicted: a pod that could preempt is pending, with what it would take.\n"
+    "Runs the scheduler on a simulated cluster in virtual time: on the objects of the files, on generated ones, "
+    "through\n"
+    "the steps of each SCENARIO file. Prints where every pod is at the end and why, and which expectations of the\n"
+    "scenarios are not met (exit code 1). With several --config each runs on the same input; what differs is printed.\n"
+    "\n"
+    "A scenario is YAML or JSON: {apiVersion: berth.dev/v1alpha1, kind: Scenario, files: [...], config: FILE,\n"
+    "steps: [{at: 10s, apply|patch|delete: ...}], expect: [{at: 20s, pod: ns/name, node: N | nodeIn: [...] |\n"
+    "pending: true, message: TEXT}]}. examples/scenarios has some.\n"
     "\n";
 
-std::string Why(const sim::PodOutcome& outcome) {
-  if (outcome.node.empty()) {
-    std::string text = outcome.message;
-    if (outcome.preemption_node.empty()) return text;
-    text += " Evicting";
-    for (size_t i = 0; i < outcome.victims.size(); ++i) text += (i ? ", " : " ") + outcome.victims[i];
-    return text + " from " + outcome.preemption_node + " would make room.";
-  }
-  if (outcome.nominated) return "nominated to it, and it fits";
-  if (outcome.feasible == 1) return "the only node that fits";
-  std::string text = "best of " + std::to_string(outcome.feasible);
-  if (!outcome.margin) return text;
-  if (outcome.margin->by == 0) return text + ", level with " + outcome.margin->runner_up;
-  text += ", ahead of " + outcome.margin->runner_up + " by " + std::to_string(outcome.margin->by);
-  if (!outcome.margin->term.empty())
-    text += " (" + outcome.margin->term + " +" + std::to_string(outcome.margin->term_by) + ")";
-  return text;
-}
+struct Arguments {
+  std::vector<std::string> scenarios, files, configs;
+  int64_t nodes = 0, pods = 0, churn = 0;
+  std::optional<uint64_t> seed;
+  std::optional<Duration> duration;
+  bool faults = false;
+  std::string explain, format = "table";
+};
 
-void PrintTable(const sim::Placements& placements, std::ostream& out) {
-  Table table({"POD", "NODE", "SCORE", "WHY"});
-  size_t placed = 0;
-  for (const sim::PodOutcome& outcome : placements.outcomes) {
-    placed += !outcome.node.empty();
-    table.Add({outcome.pod, outcome.node.empty() ? "<pending>" : outcome.node,
-               outcome.total ? std::to_string(*outcome.total) : "-", Why(outcome)});
-  }
-  out << table.Text() << "\n"
-      << placed << " placed, " << placements.outcomes.size() - placed << " pending, on " << placements.nodes
-      << " nodes that already held " << placements.already_placed << " pods\n";
-  for (const std::string& pod : placements.foreign) out << "not tried: " << pod << " belongs to another scheduler\n";
-}
+// The exit code when there is nothing left to do.
+std::optional<int> ReadArguments(Command& command, const std::vector<std::string>& args, Arguments& out) {
+  constexpr int64_t kNoSeed = std::numeric_limits<int64_t>::min();
+  int64_t seed = kNoSeed;
+  std::string duration;
+  command.Strings("f,filename", &out.files, "a file or folder of objects; may repeat");
+  command.Strings("config", &out.configs, "a KubeSchedulerConfiguration; may repeat, to compare");
+  command.Int("nodes", &out.nodes, "generate so many nodes");
+  command.Int("pods", &out.pods, "generate so many pods");
+  command.Int("seed", &seed, "of what is generated, of faults and of the scheduler's own choices (default 0)");
+  command.String("duration", &duration,
+                 "virtual time: of the generated pods' arrival, and at most after the last step");
+  command.Int("churn", &out.churn, "delete and create so many generated pods per virtual second of --duration");
+  command.Bool("faults", &out.faults, "a cluster that misbehaves: cut watches, conflicts, lost answers and more");
+  command.String("explain", &out.explain, "a pod, NAMESPACE/NAME, whose last decision is shown in full");
+  command.Choice("o,output", &out.format, {"table", "json", "junit"}, "table (default), json or junit");
+  if (const std::optional<int> done = command.Read(args)) return done;
+  out.scenarios = command.rest();
 
-Value ToValue(const sim::Placements& placements) {
-  Value placed = Value::Array(), pending = Value::Array();
-  for (const sim::PodOutcome& outcome : placements.outcomes) {
-    Value entry = Value::Object();
-    entry.Set("pod", Value::String(outcome.pod));
-    if (outcome.node.empty()) {
-      entry.Set("message", Value::String(outcome.message));
-      pending.Append(std::move(entry));
+  std::vector<std::string> errors = sim::Check({.nodes = out.nodes, .pods = out.pods});
+  if (seed != kNoSeed && seed < 0) errors.push_back("flag --seed: must not be negative, got " + std::to_string(seed));
+  if (seed >= 0) out.seed = static_cast<uint64_t>(seed);
+  if (!duration.empty()) {
+    const Result<Duration> parsed = ParseDuration(duration);
+    constexpr Duration kLongest = Duration::Seconds(10LL * 365 * 24 * 3600);
+    if (!parsed.ok()) {
+      errors.push_back("flag --duration: " + parsed.error().text());
+    } else if (*parsed <= Duration{} || *parsed > kLongest) {
+      errors.push_back("flag --duration: must be above 0s and at most 87600h, got " + duration);
     } else {
-      entry.Set("node", Value::String(outcome.node));
-      entry.Set("total", outcome.total ? Value::Int(*outcome.total) : Value());
-      placed.Append(std::move(entry));
+      out.duration = *parsed;
     }
   }
-  Value summary = Value::Object();
-  summary.Set("nodes", Value::Int(static_cast<int64_t>(placements.nodes)));
-  summary.Set("placed", Value::Int(static_cast<int64_t>(placed.items().size())));
-  summary.Set("pending", Value::Int(static_cast<int64_t>(pending.items().size())));
-  Value out = Value::Object();
-  out.Set("apiVersion", Value::String("berth.dev/v1alpha1"));
-  out.Set("kind", Value::String("SimulationResult"));
-  out.Set("placements", std::move(placed));
-  out.Set("pending", std::move(pending));
-  out.Set("summary", std::move(summary));
-  return out;
+  if (out.churn < 0 || out.churn > sim::GenerateOptions::kMaxPods)
+    errors.push_back("flag --churn: must be between 0 and " + std::to_string(sim::GenerateOptions::kMaxPods) +
+                     ", got " + std::to_string(out.churn));
+  if (out.churn > 0 && (duration.empty() || out.pods == 0))
+    errors.push_back("flag --churn: needs --pods and --duration");
+  if (std::count(out.files.begin(), out.files.end(), "-") > 0 && out.scenarios.size() > 1)
+    errors.push_back("flag -f: standard input can be read for one scenario only");
+  if (!out.explain.empty() && out.explain.find('/') == std::string::npos) out.explain = "default/" + out.explain;
+  if (out.scenarios.empty() && out.files.empty() && out.nodes == 0 && out.pods == 0)
+    errors.push_back("no files: a scenario, -f, or --nodes and --pods are required");
+  if (errors.empty()) return std::nullopt;
+  std::string all;
+  for (const std::string& error : errors) all += (all.empty() ? "" : "\n") + error;
+  return command.Complain(all);
+}
+
+// Configurations by path, each read and checked once.
+class Configurations {
+ public:
+  Configurations(const Registry& registry, std::ostream& err) : registry_(registry), err_(err) {}
+  // Null after errors, which are written once. The pointer stays valid.
+  const config::SchedulerConfiguration* Get(const std::string& path) {
+    const auto it = read_.find(path);
+    if (it != read_.end()) return it->second ? &*it->second : nullptr;
+    std::optional<config::SchedulerConfiguration>& made = read_[path];
+    made = ReadConfiguration(path, registry_, err_);
+    if (!made) return nullptr;
+    const util::SystemClock clock;
+    const auto engine = framework::Engine::Make(*made, registry_, clock);
+    if (!engine.ok()) {
+      err_ << (path.empty() ? "configuration" : path) << ": " << engine.error().text() << "\n";
+      made.reset();
+    }
+    return made ? &*made : nullptr;
+  }
+
+ private:
+  const Registry& registry_;
+  std::ostream& err_;
+  std::map<std::string, std::optional<config::SchedulerConfiguration>> read_;
+};
+
+struct Plan {
+  sim::Scenario scenario;
+  bool named = false;                // it comes from a file
+  std::vector<std::string> configs;  // paths; empty: the default one
+};
+
+std::optional<std::vector<Plan>> ReadPlans(const Arguments& arguments, Configurations& configurations,
+                                           std::ostream& err) {
+  std::vector<Plan> plans;
+  std::set<std::string> said;  // what the files of -f have wrong is wrong in every scenario
+  bool good = true;
+  auto take = [&](sim::ScenarioLoad load, bool named) {
+    for (const std::string& warning : load.warnings)
+      if (said.insert(warning).second) err << "warning: " << warning << "\n";
+    for (const std::string& error : load.errors)
+      if (said.insert(error).second) err << error << "\n";
+    good &= load.ok();
+    Plan& plan = plans.emplace_back(Plan{std::move(load.scenario), named, arguments.configs});
+    if (plan.configs.empty()) plan.configs.push_back(plan.scenario.config);
+    for (const std::string& config : plan.configs) good &= configurations.Get(config) != nullptr;
+  };
+  sim::ScenarioInput input;
+  input.files = arguments.files;
+  input.generated = {arguments.nodes, arguments.pods, arguments.seed.value_or(0)};
+  input.seed_given = arguments.seed.has_value();
+  input.asked_for = arguments.explain;
+  for (const std::string& path : arguments.scenarios) take(sim::LoadScenario(path, input), true);
+  if (arguments.scenarios.empty()) take(sim::LoadWithoutScenario(input), false);
+  if (!good) return std::nullopt;
+  return plans;
 }
 
 }  // namespace
 
 int SimCommand(const std::vector<std::string>& args, const Registry& registry, std::ostream& out, std::ostream& err) {
-  std::vector<std::string> files;
-  std::string config, format = "table";
+  Arguments arguments;
   Command command("sim", kUsage, out, err);
-  command.Strings("f,filename", &files, "a file or folder of objects; may repeat");
-  command.String("config", &config, "a KubeSchedulerConfiguration; default: kube-scheduler's defaults");
-  command.Choice("o,output", &format, {"table", "json"}, "table (default) or json");
-  if (const std::optional<int> done = command.Read(args)) return *done;
-  if (!command.rest().empty()) return command.Complain("unexpected argument \"" + command.rest().front() + "\"");
-  if (files.empty()) return command.Complain("no files: -f is required");
+  if (const std::optional<int> done = ReadArguments(command, args, arguments)) return *done;
+  Configurations configurations(registry, err);
+  const std::optional<std::vector<Plan>> plans = ReadPlans(arguments, configurations, err);
+  if (!plans) return kBadInput;
 
-  const util::SystemClock clock;
-  const std::unique_ptr<sim::Engine> engine = ReadEngine(config, registry, clock, err);
-  const std::optional<LoadedObjects> objects = ReadObjects(files, err);
-  if (!engine || !objects) return kBadInput;
-  const sim::Placements placements = sim::PlaceAll(*engine, *objects);
-  if (format == "json") {
-    out << ToValue(placements).ToJson(2) << "\n";
-  } else {
-    PrintTable(placements, out);
+  const util::SystemClock wall;
+  std::vector<sim::ScenarioReport> reports;
+  bool met = true;
+  for (const Plan& plan : *plans) {
+    sim::ScenarioReport& report = reports.emplace_back();
+    if (plan.named) report.name = plan.scenario.name;
+    report.file = plan.scenario.file;
+    for (const std::string& config : plan.configs) {
+      ProgressBar bar(err, wall, IsTerminal(err));
+      sim::RunOptions options;
+      options.seed = arguments.seed.value_or(plan.scenario.seed.value_or(0));
+      options.faults = arguments.faults || plan.scenario.faults;
+      options.duration = arguments.duration;
+      options.churn = arguments.churn;
+      options.explain = arguments.explain;
+      options.progress = [&](const sim::RunProgress& progress) {
+        bar.Show(progress.bound, progress.pods,
+                 std::to_string(progress.bound) + " of " + std::to_string(progress.pods) + " pods placed, " +
+                     FormatDuration({progress.now.ns / 1'000'000'000 * 1'000'000'000}) + " " + report.name);
+      };
+      Result<sim::RunResult> result = sim::Run(plan.scenario, *configurations.Get(config), registry, options);
+      bar.Clear();
+      if (!result.ok()) {
+        err << (config.empty() ? "configuration" : config) << ": " << result.error().text() << "\n";
+        return kBadInput;
+      }
+      for (const std::string& note : result->notes)
+        err << "note: " << (report.file.empty() ? "" : report.file + ": ") << note << "\n";
+      met &= result->met();
+      report.runs.push_back({config.empty() ? "default" : config, std::move(result).value()});
+    }
   }
-  return kDone;
+  if (arguments.format == "json") {
+    out << sim::ToValue(reports).ToJson(2) << "\n";
+  } else if (arguments.format == "junit") {
+    out << sim::ToJunit(reports);
+  } else {
+    out << SimulationText(reports);
+  }
+  return met ? kDone : kAnswerIsNo;
 }
 
 }  // namespace berth::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `berth sim`, in its first form: objects in, placements and reasons out.
+// `berth sim`: the scheduler on a simulated cluster, in virtual time.
 #pragma once
 
 #include <ostream>

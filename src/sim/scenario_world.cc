@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: Apache-2.0
+// Following the objects of a scenario through its steps.
+#include "sim/scenario_world.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <utility>
+
+#include "api/decode.h"
+#include "api/defaults.h"
+#include "api/file_text.h"
+#include "api/json_value.h"
+#include "api/load_error.h"
+#include "api/yaml.h"
+
+namespace berth::sim {
+namespace {
+
+using client::ClusterObject;
+using client::Kind;
+
+const std::string& TextOf(const Value* value) {
+  static const std::string kNone;
+  return value && value->kind() == Value::Kind::kString ? value->text() : kNone;
+}
+
+// The key of an object as written; no value when it has no kind that we know or no name.
+std::optional<ScenarioWorld::Key> KeyOf(const Value& raw) {
+  const std::optional<Kind> kind = FindKind(TextOf(raw.Find("kind")));
+  const Value* meta = raw.Find("metadata");
+  if (!kind || !meta || TextOf(meta->Find("name")).empty()) return std::nullopt;
+  ScenarioWorld::Key key{*kind, "", TextOf(meta->Find("name"))};
+  if (IsNamespaced(*kind)) key.namespace_ = TextOf(meta->Find("namespace"));
+  if (IsNamespaced(*kind) && key.namespace_.empty()) key.namespace_ = "default";
+  return key;
+}
+
+ScenarioWorld::Key KeyOf(const ClusterObject& object) {
+  const ObjectMeta& meta = client::MetaOf(object);
+  return {client::KindOf(object), meta.namespace_, meta.name};
+}
+
+// The files that LoadObjects reads of `paths`; those that cannot be read were complained about there.
+std::vector<std::string> FilesOf(const std::vector<std::string>& paths) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> files;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (path == "-") continue;
+    if (!fs::is_directory(path, error)) {
+      files.push_back(path);
+      continue;
+    }
+    for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
+      const std::string extension = it->path().extension().string();
+      if (extension == ".yaml" || extension == ".yml" || extension == ".json") files.push_back(it->path().string());
+    }
+  }
+  return files;
+}
+
+void UnrollInto(const Value& value, const std::string& path, int depth, std::vector<RawObject>& out) {
+  constexpr int kMaxDepth = 16;
+  auto each = [&](const std::vector<Value>& items, const std::string& where, const std::string& kind,
+                  const std::string& api_version) {
+    for (size_t i = 0; i < items.size(); ++i) {
+      Value item = items[i];
+      if (item.kind() == Value::Kind::kObject && !kind.empty()) {
+        // Items of a typed list may leave out what the list says.
+        if (!item.Find("kind")) item.Set("kind", Value::String(kind));
+        if (!item.Find("apiVersion")) item.Set("apiVersion", Value::String(api_version));
+      }
+      UnrollInto(item, where + "[" + std::to_string(i) + "]", depth + 1, out);
+    }
+  };
+  if (value.kind() == Value::Kind::kArray && depth < kMaxDepth) return each(value.items(), path, "", "");
+  const std::string& kind = TextOf(value.Find("kind"));
+  const Value* items = value.Find("items");
+  constexpr std::string_view kList = "List";
+  const bool is_list = kind.size() >= kList.size() && kind.substr(kind.size() - kList.size()) == kList;
+  if (is_list && items && items->kind() == Value::Kind::kArray && depth < kMaxDepth)
+    return each(items->items(), path + ".items", kind.substr(0, kind.size() - kList.size()),
+                TextOf(value.Find("apiVersion")));
+  out.push_back({path, value});
+}
+
+// A pod's priority is decided when it is created; later changes of its class do not reach it.
+void KeepPriority(const Pod& before, Pod& after) {
+  if (after.priority_class_name != before.priority_class_name) return;
+  after.priority = before.priority;
+  after.preemption_policy = before.preemption_policy;
+}
+
+}  // namespace
+
+std::optional<Kind> FindKind(std::string_view name) {
+  for (size_t i = 0; i < client::kKindCount; ++i)
+    if (client::ToString(static_cast<Kind>(i)) == name) return static_cast<Kind>(i);
+  return std::nullopt;
+}
+
+bool IsNamespaced(Kind kind) {
+  switch (kind) {
+    case Kind::kPod:
+    case Kind::kService:
+    case Kind::kReplicationController:
+    case Kind::kReplicaSet:
+    case Kind::kStatefulSet:
+    case Kind::kPodDisruptionBudget:
+    case Kind::kPersistentVolumeClaim:
+    case Kind::kCsiStorageCapacity:
+    case Kind::kResourceClaim:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::string KnownKinds() {
+  std::string text;
+  for (size_t i = 0; i < client::kKindCount; ++i)
+    text += (i ? ", \"" : "\"") + std::string(client::ToString(static_cast<Kind>(i))) + "\"";
+  return text;
+}
+
+void ForEachObject(const LoadedObjects& objects, const std::function<void(ClusterObject)>& fn) {
+  auto each = [&](const auto& list) {
+    for (const auto& object : list) fn(ClusterObject(object));
+  };
+  each(objects.namespaces);
+  each(objects.priority_classes);
+  each(objects.nodes);
+  each(objects.services);
+  each(objects.replication_controllers);
+  each(objects.replica_sets);
+  each(objects.stateful_sets);
+  each(objects.pod_disruption_budgets);
+  each(objects.persistent_volume_claims);
+  each(objects.persistent_volumes);
+  each(objects.storage_classes);
+  each(objects.csi_nodes);
+  each(objects.csi_drivers);
+  each(objects.csi_storage_capacities);
+  each(objects.volume_attachments);
+  each(objects.resource_claims);
+  each(objects.resource_slices);
+  each(objects.device_classes);
+  each(objects.pods);
+}
+
+Value MergePatch(const Value& target, const Value& patch) {
+  if (patch.kind() != Value::Kind::kObject) return patch;
+  Value merged = Value::Object();
+  static const Value kNull;
+  if (target.kind() == Value::Kind::kObject) {
+    for (const auto& [key, value] : target.members()) {
+      const Value* change = patch.Find(key);
+      if (!change) {
+        merged.Set(key, value);
+      } else if (!change->is_null()) {
+        merged.Set(key, MergePatch(value, *change));
+      }
+    }
+  }
+  for (const auto& [key, value] : patch.members())
+    if (!value.is_null() && !target.Find(key)) merged.Set(key, MergePatch(kNull, value));
+  return merged;
+}
+
+std::vector<RawObject> Unroll(const Value& value, const std::string& path) {
+  std::vector<RawObject> out;
+  UnrollInto(value, path, 0, out);
+  return out;
+}
+
+std::string ScenarioWorld::Key::Text() const {
+  return std::string(client::ToString(kind)) + " " + Quoted(namespace_.empty() ? name : namespace_ + "/" + name);
+}
+
+ScenarioWorld::ScenarioWorld(const GenerateOptions& generated, std::string prefix, ScenarioLoad& out)
+    : generator_(generated), prefix_(std::move(prefix)), out_(out) {
+  out_.scenario.generated = generated;
+}
+
+void ScenarioWorld::Complain(const std::string& path, const std::string& text) {
+  out_.errors.push_back((prefix_.empty() ? "" : prefix_ + ": ") + path + ": " + text);
+}
+
+void ScenarioWorld::Load(const std::vector<std::string>& paths) {
+  LoadOptions options;
+  options.unread_kind = [&](const std::string& api_version, const std::string& kind, const std::string& file) {
+    out_.warnings.push_back(file + ": objects of kind " + kind + " (" + api_version + ") are passed over");
+  };
+  LoadResult result = LoadObjects(paths, options);
+  // Pods are told apart by uid: of two with one uid, the second would silently not be there.
+  std::map<std::string, const Pod*> by_uid;
+  for (const auto& pod : result.objects.pods) {
+    const auto [first, added] = by_uid.emplace(pod->uid(), pod.get());
+    if (added) continue;
+    result.errors.push_back(
+        {"", "Pod", FullName(*pod), "metadata.uid", pod->uid(),
+         "Duplicate value: " + Quoted(pod->uid()) + ", which is also the uid of " + FullName(*first->second)});
+  }
+  ForEachObject(result.objects, [&](ClusterObject object) {
+    const Key key = KeyOf(object);
+    if (Find(key))
+      result.errors.push_back({"", std::string(client::ToString(key.kind)), FullName(client::MetaOf(object)),
+                               "metadata.name", key.name,
+                               "Duplicate value: " + Quoted(key.name) + ": --nodes and --pods generate it, too"});
+    entries_[key].now = std::move(object);
+  });
+  for (const LoadError& error : result.errors) {
+    out_.errors.push_back(error.Text());
+    const std::optional<Kind> kind = FindKind(error.kind);
+    if (!kind || error.name.empty()) {
+      unreadable_ = true;
+      continue;
+    }
+    const size_t slash = error.name.find('/');
+    Key key{*kind, "", error.name};
+    if (slash != std::string::npos) key = {*kind, error.name.substr(0, slash), error.name.substr(slash + 1)};
+    refused_.insert(std::move(key));
+  }
+  out_.scenario.objects = std::move(result.objects);
+}
+
+void ScenarioWorld::ReadRaw(const std::vector<std::string>& paths, const std::set<Key>& wanted) {
+  if (wanted.empty()) return;
+  for (const std::string& file : FilesOf(paths)) {
+    const Result<FileText> text = FileText::Read(file);
+    if (!text.ok()) continue;
+    // Errors of the text were found by Load.
+    (void)ForEachDocument(text->text(), [&](const std::string& json) {
+      std::vector<FieldError> errors;
+      for (RawObject& raw : Unroll(ParseJson(json, errors), "")) {
+        const std::optional<Key> key = KeyOf(raw.value);
+        if (key && wanted.count(*key)) entries_[*key].raw = std::move(raw.value);
+      }
+      return Error::Ok();
+    });
+  }
+}
+
+ScenarioWorld::Entry* ScenarioWorld::Find(const Key& key) {
+  if (const auto it = entries_.find(key); it != entries_.end()) return &it->second;
+  if (key.kind == Kind::kNode) {
+    const std::optional<int64_t> index = generator_.FindNode(key.name);
+    if (!index) return nullptr;
+    return &(entries_[key] = {ClusterObject(generator_.MakeNode(*index)), generator_.NodeManifest(*index)});
+  }
+  if (key.kind == Kind::kPod) {
+    const std::optional<int64_t> index = generator_.FindPod(key.namespace_, key.name);
+    if (!index) return nullptr;
+    return &(entries_[key] = {ClusterObject(generator_.MakePod(*index)), generator_.PodManifest(*index)});
+  }
+  return nullptr;
+}
+
+ScenarioWorld::Presence ScenarioWorld::PresenceOf(const Key& key) {
+  if (refused_.count(key)) return Presence::kUnknown;
+  const Entry* entry = Find(key);
+  if (entry && entry->now) return Presence::kHere;
+  return !entry && unreadable_ ? Presence::kUnknown : Presence::kAbsent;
+}
+
+bool ScenarioWorld::EverExists(const Key& key) const {
+  if (unreadable_ || refused_.count(key) || entries_.count(key)) return true;
+  if (key.kind == Kind::kNode) return generator_.FindNode(key.name).has_value();
+  return key.kind == Kind::kPod && generator_.FindPod(key.namespace_, key.name).has_value();
+}
+
+std::string ScenarioWorld::Absence(const Key& key) {
+  return Find(key) ? key.Text() + " is deleted by an earlier step"
+                   : "no file, earlier step or generator creates " + key.Text();
+}
+
+std::optional<ClusterObject> ScenarioWorld::Decode(const Value& raw, const std::string& path,
+                                                   const std::optional<ClusterObject>& before) {
+  DecodedObject decoded = DecodeObject(raw.ToJson(), DecodeMode::kFile);
+  if (!decoded.known() && decoded.errors.empty()) {
+    Complain(path + ".kind", "Unsupported value: " + Quoted(decoded.kind) + " (apiVersion " +
+                                 Quoted(decoded.api_version) + "): supported values: " + KnownKinds());
+    return std::nullopt;
+  }
+  auto* pod = std::get_if<DecodedPod>(&decoded.object);
+  if (pod) {
+    LoadedObjects::List<PriorityClass> classes;
+    for (const auto& [key, entry] : entries_)
+      if (key.kind == Kind::kPriorityClass && entry.now)
+        classes.push_back(std::get<client::Ptr<PriorityClass>>(*entry.now));
+    std::vector<LoadError> errors;
+    ApplyAdmission(PriorityClasses(classes), *pod, errors);
+    // A class that was refused should not be called missing as well.
+    const bool refused = refused_.count({Kind::kPriorityClass, "", pod->pod.priority_class_name}) || unreadable_;
+    if (!refused) decoded.errors.insert(decoded.errors.end(), errors.begin(), errors.end());
+    if (before) KeepPriority(*std::get<client::Ptr<Pod>>(*before), pod->pod);
+  }
+  if (!decoded.errors.empty()) {
+    for (LoadError& error : decoded.errors) {
+      error.file = (prefix_.empty() ? "" : prefix_ + ": ") + path;
+      out_.errors.push_back(error.Text());
+    }
+    return std::nullopt;
+  }
+  // Identity carries over, as if it had been written into the file.
+  if (before) {
+    ObjectMeta& meta = MetaOf(decoded.object);
+    const ObjectMeta& old = client::MetaOf(*before);
+    if (meta.uid.empty()) meta.uid = old.uid;
+    if (!meta.creation_time) meta.creation_time = old.creation_time;
+    if (meta.resource_version.empty()) meta.resource_version = old.resource_version;
+  }
+  return std::visit(
+      [](auto& object) -> std::optional<ClusterObject> {
+        using T = std::decay_t<decltype(object)>;
+        if constexpr (std::is_same_v<T, std::monostate>) {
+          return std::nullopt;
+        } else if constexpr (std::is_same_v<T, DecodedPod>) {
+          object.pod.resources = ComputePodResources(object.pod);
+          return ClusterObject(std::make_shared<const Pod>(std::move(object.pod)));
+        } else {
+          return ClusterObject(std::make_shared<const T>(std::move(object)));
+        }
+      },
+      decoded.object);
+}
+
+std::vector<Change> ScenarioWorld::Apply(const Value& objects, const std::string& path) {
+  std::vector<Change> changes;
+  for (RawObject& raw : Unroll(objects, path)) {
+    const std::optional<Key> written = KeyOf(raw.value);
+    Entry* known = written ? Find(*written) : nullptr;
+    std::optional<ClusterObject> before = known ? known->now : std::nullopt;
+    std::optional<ClusterObject> after = Decode(raw.value, raw.path, before);
+    if (!after) {
+      if (written) refused_.insert(*written);
+      continue;
+    }
+    const Key key = KeyOf(*after);
+    entries_[key] = {*after, std::move(raw.value)};
+    changes.push_back({key.kind, key.namespace_, key.name, std::move(before), std::move(after), false});
+  }
+  return changes;
+}
+
+std::vector<Change> ScenarioWorld::Patch(const Key& key, const Value& patch, const std::string& path) {
+  const Presence presence = PresenceOf(key);
+  if (presence == Presence::kUnknown) return {};
+  if (presence == Presence::kAbsent) {
+    Complain(path + ".name", Absence(key));
+    return {};
+  }
+  Entry& entry = *Find(key);
+  if (!entry.raw) {
+    Complain(path + ".name", key.Text() + " was read from standard input; only objects of files can be patched");
+    return {};
+  }
+  Value raw = MergePatch(*entry.raw, patch);
+  if (KeyOf(raw) != key) {
+    Complain(path + ".patch", "kind, name and namespace of " + key.Text() + " cannot be changed");
+    return {};
+  }
+  std::optional<ClusterObject> before = entry.now;
+  std::optional<ClusterObject> after = Decode(raw, path, before);
+  if (!after) {
+    refused_.insert(key);
+    return {};
+  }
+  entry = {*after, std::move(raw)};
+  return {{key.kind, key.namespace_, key.name, std::move(before), std::move(after), true}};
+}
+
+std::vector<Change> ScenarioWorld::Delete(const Key& key, const std::string& path) {
+  const Presence presence = PresenceOf(key);
+  if (presence == Presence::kUnknown) return {};
+  if (presence == Presence::kAbsent) {
+    Complain(path + ".name", Absence(key));
+    return {};
+  }
+  Entry& entry = *Find(key);
+  std::optional<ClusterObject> before = std::exchange(entry.now, std::nullopt);
+  entry.raw.reset();
+  return {{key.kind, key.namespace_, key.name, std::move(before), std::nullopt, false}};
+}
+
+}  // namespace berth::sim

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+// The store of the simulated cluster: what creating, changing, binding and deleting does to objects.
+#include "sim/simulated_cluster.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "berth/args.h"
+#include "sim/simulated_cluster_internal.h"
+
+namespace berth::sim {
+
+using client::ApiStatus;
+using client::ClusterObject;
+using client::Kind;
+using client::KindOf;
+using client::MetaOf;
+using client::ObjectName;
+using client::Ptr;
+using client::WithMeta;
+
+namespace {
+
+ApiStatus NotFound(Kind kind, std::string_view name) {
+  return {404, std::string(ToString(kind)) + " \"" + std::string(name) + "\" not found"};
+}
+
+ApiStatus BindingConflict(const Pod& pod, const std::string& why) {
+  return {409, "Operation cannot be fulfilled on pods/binding \"" + pod.name() + "\": pod " + pod.name() + " " + why};
+}
+
+// Not ok: the pod asks its kubelet for something that cannot be understood.
+ApiStatus CheckPod(const Pod& pod) {
+  const std::string* text = pod.meta.annotations.Find(kRunForAnnotation);
+  if (text == nullptr) return {};
+  const Result<Duration> run_for = ParseDuration(*text);
+  const std::string field = "metadata.annotations[" + std::string(kRunForAnnotation) + "]: ";
+  if (!run_for.ok()) return {422, field + run_for.error().text()};
+  if (run_for->ns < 0) return {422, field + "must not be negative, got \"" + *text + "\""};
+  return {};
+}
+
+bool IsNull(const ClusterObject& object) {
+  return std::visit([](const auto& ptr) { return ptr == nullptr; }, object);
+}
+
+void SetCondition(Pod& pod, const PodCondition& condition) {
+  const auto it = std::find_if(pod.conditions.begin(), pod.conditions.end(),
+                               [&](const PodCondition& other) { return other.type == condition.type; });
+  if (it == pod.conditions.end()) {
+    pod.conditions.push_back(condition);
+  } else {
+    *it = condition;
+  }
+}
+
+}  // namespace
+
+SimulatedCluster::SimulatedCluster(util::TimerQueue& agenda, const Clock& clock, util::Inbox& inbox,
+                                   ClusterOptions options)
+    : agenda_(agenda),
+      clock_(clock),
+      inbox_(inbox),
+      options_(options),
+      random_(options.seed),
+      open_(std::make_shared<bool>(true)) {}
+
+SimulatedCluster::~SimulatedCluster() { *open_ = false; }
+
+ApiStatus SimulatedCluster::Create(ClusterObject object) {
+  if (IsNull(object)) return {400, "no object"};
+  const Kind kind = KindOf(object);
+  if (MetaOf(object).name.empty()) return {422, std::string(ToString(kind)) + ": metadata.name: must not be empty"};
+  if (kind == Kind::kPod) {
+    if (ApiStatus bad = CheckPod(*std::get<Ptr<Pod>>(object)); !bad.ok()) return bad;
+  }
+  std::string key = KeyOf(MetaOf(object));
+  Table& objects = shelf(kind).objects;
+  if (objects.contains(key)) return {409, std::string(ToString(kind)) + " \"" + key + "\" already exists"};
+
+  ObjectMeta meta = MetaOf(object);
+  meta.resource_version = NextVersion();
+  if (meta.uid.empty()) meta.uid = "uid-" + meta.resource_version;
+  if (!meta.creation_time) meta.creation_time = clock_.Now();
+  if (kind == Kind::kPod) {
+    auto pod = std::make_shared<Pod>(*std::get<Ptr<Pod>>(object));
+    pod->meta = std::move(meta);
+    if (pod->phase.empty()) pod->phase = "Pending";
+    object = Ptr<Pod>(std::move(pod));
+  } else {
+    object = WithMeta(object, std::move(meta));
+  }
+  const ClusterObject& stored = objects.emplace(std::move(key), object).first->second;
+  Record(nullptr, &stored);
+  if (kind == Kind::kPod) PodOnNode(nullptr, std::get<Ptr<Pod>>(object));
+  if (kind == Kind::kNode) NodeCame(MetaOf(object).name);
+  return {201, ""};
+}
+
+ApiStatus SimulatedCluster::Update(Kind kind, std::string_view ns, std::string_view name,
+                                   const std::function<ClusterObject(const ClusterObject&)>& change) {
+  const std::string key = KeyOf(ns, name);
+  Table& objects = shelf(kind).objects;
+  auto it = objects.find(key);
+  if (it == objects.end()) return NotFound(kind, key);
+  const ClusterObject before = it->second;
+  const ClusterObject after = change(before);
+  if (IsNull(after) || KindOf(after) != kind || KeyOf(MetaOf(after)) != key) {
+    return {422, std::string(ToString(kind)) + " \"" + key + "\": kind, name and namespace cannot be changed"};
+  }
+  it = objects.find(key);
+  if (it == objects.end() || it->second != before) {
+    return {409, std::string(ToString(kind)) + " \"" + key + "\" has been modified meanwhile"};
+  }
+  ObjectMeta meta = MetaOf(after);
+  const ObjectMeta& old = MetaOf(before);
+  meta.uid = old.uid;
+  meta.creation_time = old.creation_time;
+  meta.deletion_time = old.deletion_time;
+  if (kind != Kind::kPod) {
+    meta.resource_version = NextVersion();
+    Replace(it->second, WithMeta(after, std::move(meta)));
+    return {};
+  }
+  const Ptr<Pod> was = std::get<Ptr<Pod>>(before);
+  auto pod = std::make_shared<Pod>(*std::get<Ptr<Pod>>(after));
+  pod->meta = std::move(meta);
+  if (ApiStatus bad = CheckPod(*pod); !bad.ok()) return bad;
+  if (pod->node_name.empty()) pod->node_name = was->node_name;
+  if (!was->node_name.empty() && pod->node_name != was->node_name) {
+    return {422, "Pod \"" + key + "\": spec.nodeName: cannot be changed from \"" + was->node_name + "\" to \"" +
+                     pod->node_name + "\""};
+  }
+  if (pod->phase.empty()) pod->phase = was->phase;
+  if (!pod->start_time) pod->start_time = was->start_time;
+  pod->meta.resource_version = NextVersion();
+  const Ptr<Pod> changed = std::move(pod);
+  Replace(it->second, changed);
+  PodOnNode(was, changed);
+  return {};
+}
+
+ApiStatus SimulatedCluster::Delete(Kind kind, std::string_view ns, std::string_view name) {
+  if (kind == Kind::kPod) return RemovePod({std::string(ns), std::string(name), ""});
+  const std::string key = KeyOf(ns, name);
+  if (!shelf(kind).objects.contains(key)) return NotFound(kind, key);
+  Erase(kind, key);
+  return {};
+}
+
+ApiStatus SimulatedCluster::BindNow(const ObjectName& pod, const std::string& node) { return BindPod(pod, node); }
+
+const ClusterObject* SimulatedCluster::Find(Kind kind, std::string_view ns, std::string_view name) const {
+  const Table& objects = shelf(kind).objects;
+  const auto it = objects.find(KeyOf(ns, name));
+  return it == objects.end() ? nullptr : &it->second;
+}
+
+void SimulatedCluster::ForEach(Kind kind, const std::function<void(const ClusterObject&)>& fn) const {
+  for (const ClusterObject& object : Sorted(kind)) fn(object);  // a copy: `fn` may change the store
+}
+
+size_t SimulatedCluster::count(Kind kind) const { return shelf(kind).objects.size(); }
+
+bool SimulatedCluster::quiet() const { return under_way_ == 0; }
+
+std::vector<ClusterObject> SimulatedCluster::Sorted(Kind kind) const {
+  const Table& objects = shelf(kind).objects;
+  std::vector<std::pair<const ObjectMeta*, const ClusterObject*>> order;
+  order.reserve(objects.size());
+  for (const auto& [key, object] : objects) order.emplace_back(&MetaOf(object), &object);
+  std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.first->namespace_, a.first->name) < std::tie(b.first->namespace_, b.first->name);
+  });
+  std::vector<ClusterObject> sorted;
+  sorted.reserve(order.size());
+  for (const auto& [meta, object] : order) sorted.push_back(*object);
+  return sorted;
+}
+
+void SimulatedCluster::Replace(ClusterObject& stored, ClusterObject after) {
+  const ClusterObject before = std::exchange(stored, std::move(after));
+  Record(&before, &stored);
+}
+
+template <class Fn>
+Ptr<Pod> SimulatedCluster::ChangePod(ClusterObject& stored, Fn&& fn) {
+  auto pod = std::make_shared<Pod>(*std::get<Ptr<Pod>>(stored));
+  fn(*pod);
+  pod->meta.resource_version = NextVersion();
+  Ptr<Pod> changed = std::move(pod);
+  Replace(stored, changed);
+  return changed;
+}
+
+void SimulatedCluster::Erase(Kind kind, const std::string& key) {
+  const auto it = shelf(kind).objects.find(key);
+  const ClusterObject before = std::move(it->second);
+  shelf(kind).objects.erase(it);
+  ++version_;
+  Record(&before, nullptr);
+}
+
+ClusterObject* SimulatedCluster::FindPod(const ObjectName& name, ApiStatus& status) {
+  const std::string key = KeyOf(name.namespace_, name.name);
+  const auto it = shelf(Kind::kPod).objects.find(key);
+  if (it == shelf(Kind::kPod).objects.end()) {
+    status = {404, "pods \"" + name.name + "\" not found"};
+    return nullptr;
+  }
+  const std::string& uid = MetaOf(it->second).uid;
+  if (!name.uid.empty() && name.uid != uid) {
+    status = {409, "Operation cannot be fulfilled on pods \"" + name.name +
+                       "\": Precondition failed: UID in precondition: " + name.uid + ", UID in object meta: " + uid};
+    return nullptr;
+  }
+  return &it->second;
+}
+
+ApiStatus SimulatedCluster::BindPod(const ObjectName& name, const std::string& node) {
+  ApiStatus status;
+  ClusterObject* stored = FindPod(name, status);
+  if (stored == nullptr) return status;
+  if (node.empty()) return {422, "Binding \"" + name.name + "\": target.name: must not be empty"};
+  const Ptr<Pod> before = std::get<Ptr<Pod>>(*stored);
+  if (before->terminating()) return BindingConflict(*before, "is being deleted, cannot be assigned to a host");
+  if (!before->node_name.empty()) {
+    return BindingConflict(*before, "is already assigned to node \"" + before->node_name + "\"");
+  }
+  if (!before->scheduling_gates.empty()) return BindingConflict(*before, "has non-empty .spec.schedulingGates");
+  if (on_bind) on_bind(*before, node);
+  const Ptr<Pod> after = ChangePod(*stored, [&](Pod& pod) {
+    pod.node_name = node;
+    pod.nominated_node_name.clear();  // as servers do since 1.35
+    SetCondition(pod, {"PodScheduled", "True", "", ""});
+  });
+  PodOnNode(before, after);
+  return {201, ""};
+}
+
+ApiStatus SimulatedCluster::PatchPod(const client::PodStatusPatch& patch) {
+  ApiStatus status;
+  ClusterObject* stored = FindPod(patch.pod, status);
+  if (stored == nullptr) return status;
+  const Pod& now = *std::get<Ptr<Pod>>(*stored);
+  const PodCondition* condition = patch.condition ? now.FindCondition(patch.condition->type) : nullptr;
+  const bool other_condition = patch.condition && (condition == nullptr || *condition != *patch.condition);
+  const bool other_node = patch.nominated_node_name && *patch.nominated_node_name != now.nominated_node_name;
+  if (!other_condition && !other_node) return {};
+  ChangePod(*stored, [&](Pod& pod) {
+    if (other_condition) SetCondition(pod, *patch.condition);
+    if (other_node) pod.nominated_node_name = *patch.nominated_node_name;
+  });
+  return {};
+}
+
+ApiStatus SimulatedCluster::RemovePod(const ObjectName& name) {
+  ApiStatus status;
+  ClusterObject* stored = FindPod(name, status);
+  if (stored == nullptr) return status;
+  const Ptr<Pod> before = std::get<Ptr<Pod>>(*stored);
+  if (before->node_name.empty() || Finished(*before)) {
+    Erase(Kind::kPod, KeyOf(before->meta));
+    return {};
+  }
+  if (before->terminating()) return {};
+  const Ptr<Pod> after =
+      ChangePod(*stored, [this](Pod& pod) { pod.meta.deletion_time = clock_.Now() + options_.stop_time; });
+  PodOnNode(before, after);
+  return {};
+}
+
+void SimulatedCluster::Touch(const ObjectName& name) {
+  ApiStatus status;
+  ClusterObject* stored = FindPod(name, status);
+  if (stored != nullptr) ChangePod(*stored, [](Pod&) {});
+}
+
+// The kubelet's changes, here because of the template above.
+void SimulatedCluster::StartPod(const ObjectName& name) {
+  ClusterObject* stored = Incarnation(name);
+  if (stored == nullptr) return;
+  const Ptr<Pod> pod = std::get<Ptr<Pod>>(*stored);
+  if (pod->terminating() || Finished(*pod) || pod->phase == "Running") return;
+  if (!shelf(Kind::kNode).objects.contains(pod->node_name)) {
+    homeless_[pod->node_name].push_back(name);
+    return;
+  }
+  PlanEnd(*ChangePod(*stored, [this](Pod& running) {
+    running.phase = "Running";
+    if (!running.start_time) running.start_time = clock_.Now();
+  }));
+}
+
+void SimulatedCluster::EndPod(const ObjectName& name, std::string_view phase) {
+  ClusterObject* stored = Incarnation(name);
+  if (stored == nullptr) return;
+  const Ptr<Pod> pod = std::get<Ptr<Pod>>(*stored);
+  if (pod->terminating() || pod->phase != "Running") return;
+  ChangePod(*stored, [phase](Pod& ended) { ended.phase = phase; });
+}
+
+}  // namespace berth::sim

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small things that the parts of SimulatedCluster share.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "berth/pod.h"
+#include "client/cluster_object.h"
+
+namespace berth::sim {
+
+inline constexpr std::string_view kRunForAnnotation = "sim.berth.dev/run-for";
+
+inline std::string KeyOf(std::string_view ns, std::string_view name) {
+  std::string key;
+  key.reserve(ns.size() + name.size() + 1);
+  if (!ns.empty()) key.append(ns).push_back('/');
+  return key.append(name);
+}
+inline std::string KeyOf(const ObjectMeta& meta) { return KeyOf(meta.namespace_, meta.name); }
+
+inline bool Finished(const Pod& pod) { return pod.phase == "Succeeded" || pod.phase == "Failed"; }
+
+// Part of the cluster as seen through the door.
+inline bool Visible(const client::ClusterObject& object) {
+  const auto* pod = std::get_if<client::Ptr<Pod>>(&object);
+  return pod == nullptr || !Finished(**pod);
+}
+
+}  // namespace berth::sim

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kubelets of the simulated cluster: pods start, end and stop on their nodes.
+#include <algorithm>
+#include <utility>
+
+#include "berth/args.h"
+#include "sim/simulated_cluster.h"
+#include "sim/simulated_cluster_internal.h"
+
+namespace berth::sim {
+
+using client::ClusterObject;
+using client::Kind;
+using client::NameOf;
+using client::ObjectName;
+using client::Ptr;
+
+// The pod came to its node (`before` null or not bound), or something about it changed there.
+void SimulatedCluster::PodOnNode(const Ptr<Pod>& before, const Ptr<Pod>& after) {
+  if (after->node_name.empty() || Finished(*after)) return;
+  const bool new_here = before == nullptr || before->node_name.empty();
+  if (after->terminating()) {
+    if (!new_here && before->terminating()) return;
+    return Later(options_.stop_time, [this, name = NameOf(*after)] { StopPod(name); });
+  }
+  if (after->phase == "Running") {
+    // Known to run for the first time, or told to end where it was not before.
+    const bool ran = !new_here && before->phase == "Running";
+    if (!ran || before->meta.annotations != after->meta.annotations) PlanEnd(*after);
+    return;
+  }
+  if (new_here) Later(options_.start_time, [this, name = NameOf(*after)] { StartPod(name); });
+}
+
+void SimulatedCluster::PlanEnd(const Pod& pod) {
+  const std::string* text = pod.meta.annotations.Find(kRunForAnnotation);
+  if (text == nullptr) return;
+  const Result<Duration> run_for = ParseDuration(*text);
+  if (!run_for.ok()) return;  // Create and Update let none of these in
+  const Duration ran = clock_.Now() - pod.start_time.value_or(clock_.Now());
+  Later(std::max(Duration{}, Duration{run_for->ns - ran.ns}),
+        [this, name = NameOf(pod)] { EndPod(name, "Succeeded"); });
+}
+
+void SimulatedCluster::StopPod(const ObjectName& name) {
+  if (Incarnation(name) != nullptr) Erase(Kind::kPod, KeyOf(name.namespace_, name.name));
+}
+
+void SimulatedCluster::NodeCame(const std::string& node) {
+  const auto it = homeless_.find(node);
+  if (it == homeless_.end()) return;
+  const std::vector<ObjectName> pods = std::move(it->second);
+  homeless_.erase(it);
+  for (const ObjectName& pod : pods) {
+    Later(options_.start_time, [this, pod] { StartPod(pod); });
+  }
+}
+
+// The stored pod if it is still the one that was meant.
+ClusterObject* SimulatedCluster::Incarnation(const ObjectName& name) {
+  client::ApiStatus ignored;
+  return FindPod(name, ignored);
+}
+
+}  // namespace berth::sim

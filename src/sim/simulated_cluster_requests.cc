@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// The door of the simulated cluster: requests travel to the store, and answers back, in virtual time.
+#include <utility>
+
+#include "sim/simulated_cluster.h"
+#include "sim/simulated_cluster_internal.h"
+
+namespace berth::sim {
+
+using client::ApiStatus;
+using client::Kind;
+using client::Lease;
+using client::ObjectName;
+using client::Ptr;
+
+namespace {
+
+ApiStatus ConnectionLost() { return {0, "connection lost"}; }
+
+}  // namespace
+
+void SimulatedCluster::Later(Duration delay, std::function<void()> fn) {
+  ++under_way_;
+  agenda_.At(clock_.Now() + delay, [this, open = open_, fn = std::move(fn)] {
+    if (!*open) return;
+    --under_way_;
+    fn();
+  });
+}
+
+void SimulatedCluster::Reply(std::function<void()> fn) {
+  inbox_.Post([open = open_, fn = std::move(fn)] {
+    if (*open) fn();
+  });
+}
+
+// `effect` looks at the store and returns what is to be told.
+void SimulatedCluster::Read(Fate fate, std::function<std::function<void()>()> effect) {
+  Later(fate.latency, [this, fate, effect = std::move(effect)] {
+    Later(fate.latency, [this, answer = effect()]() mutable { Reply(std::move(answer)); });
+  });
+}
+
+void SimulatedCluster::Write(const ObjectName& pod, std::function<ApiStatus()> effect, client::Answer done) {
+  const Fate fate = Draw(Access::kWritePod, KeyOf(pod.namespace_, pod.name));
+  Read(fate, [this, fate, pod, effect = std::move(effect), done = std::move(done)]() -> std::function<void()> {
+    ApiStatus status = fate.refusal;
+    if (status.ok()) {
+      if (fate.touched) Touch(pod);
+      status = effect();
+      if (fate.lost) status = ConnectionLost();
+    }
+    return [done, status = std::move(status)] { done(status); };
+  });
+}
+
+void SimulatedCluster::List(Kind kind, std::function<void(client::ListAnswer)> done) {
+  const Fate fate = Draw(Access::kRead, ToString(kind));
+  Read(fate, [this, fate, kind, done = std::move(done)]() -> std::function<void()> {
+    auto answer = std::make_shared<client::ListAnswer>();
+    answer->status = fate.refusal;
+    if (fate.refusal.ok()) {
+      answer->objects = Sorted(kind);
+      std::erase_if(answer->objects, [](const client::ClusterObject& object) { return !Visible(object); });
+      answer->resource_version = std::to_string(version_);
+    }
+    return [done, answer] { done(std::move(*answer)); };
+  });
+}
+
+void SimulatedCluster::GetPod(const std::string& ns, const std::string& name,
+                              std::function<void(const ApiStatus&, Ptr<Pod>)> done) {
+  const Fate fate = Draw(Access::kRead, KeyOf(ns, name));
+  Read(fate, [this, fate, ns, name, done = std::move(done)]() -> std::function<void()> {
+    ApiStatus status = fate.refusal;
+    Ptr<Pod> pod;
+    if (status.ok()) {
+      const client::ClusterObject* stored = FindPod({ns, name, ""}, status);
+      if (stored != nullptr) pod = std::get<Ptr<Pod>>(*stored);
+    }
+    return [done, status = std::move(status), pod = std::move(pod)] { done(status, pod); };
+  });
+}
+
+void SimulatedCluster::Bind(const ObjectName& pod, const std::string& node, client::Answer done) {
+  Write(
+      pod, [this, pod, node] { return BindPod(pod, node); }, std::move(done));
+}
+
+void SimulatedCluster::PatchPodStatus(const client::PodStatusPatch& patch, client::Answer done) {
+  Write(
+      patch.pod, [this, patch] { return PatchPod(patch); }, std::move(done));
+}
+
+void SimulatedCluster::DeletePod(const ObjectName& pod, client::Answer done) {
+  Write(
+      pod, [this, pod] { return RemovePod(pod); }, std::move(done));
+}
+
+// Nobody waits for it, so it takes no time.
+void SimulatedCluster::PostEvent(const client::EventRecord& event) {
+  const Fate fate = Draw(Access::kRead, KeyOf(event.regarding.namespace_, event.regarding.name));
+  if (!fate.refusal.ok()) return;
+  ++events_posted_;
+  if (on_event) on_event(event);
+}
+
+void SimulatedCluster::GetLease(const std::string& ns, const std::string& name,
+                                std::function<void(const ApiStatus&, const Lease&)> done) {
+  const Fate fate = Draw(Access::kRead, KeyOf(ns, name));
+  Read(fate, [this, fate, key = KeyOf(ns, name), done = std::move(done)]() -> std::function<void()> {
+    ApiStatus status = fate.refusal;
+    Lease lease;
+    if (status.ok()) {
+      const auto it = leases_.find(key);
+      if (it == leases_.end()) {
+        status = {404, "leases \"" + key + "\" not found"};
+      } else {
+        lease = it->second;
+      }
+    }
+    return [done, status = std::move(status), lease = std::move(lease)] { done(status, lease); };
+  });
+}
+
+void SimulatedCluster::PutLease(const Lease& lease, std::function<void(const ApiStatus&, const Lease&)> done) {
+  const Fate fate = Draw(Access::kWrite, KeyOf(lease.namespace_, lease.name));
+  Read(fate, [this, fate, lease, done = std::move(done)]() -> std::function<void()> {
+    ApiStatus status = fate.refusal;
+    Lease written = lease;
+    if (status.ok()) {
+      const std::string key = KeyOf(lease.namespace_, lease.name);
+      const auto it = leases_.find(key);
+      if (it == leases_.end() && !lease.resource_version.empty()) {
+        status = {404, "leases \"" + key + "\" not found"};
+      } else if (it != leases_.end() && it->second.resource_version != lease.resource_version) {
+        status = {409, lease.resource_version.empty() ? "leases \"" + key + "\" already exists"
+                                                      : "leases \"" + key + "\" has been modified"};
+      } else {
+        written.resource_version = NextVersion();
+        leases_[key] = written;
+      }
+      if (fate.lost) status = ConnectionLost();
+    }
+    if (!status.ok()) written = lease;
+    return [done, status = std::move(status), written = std::move(written)] { done(status, written); };
+  });
+}
+
+}  // namespace berth::sim

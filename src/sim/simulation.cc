@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loop that lets virtual time pass: the world's agenda, the scheduler's inbox, its attempts, its timers.
+#include "sim/simulation.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace berth::sim {
+
+Simulation::Simulation(const SimulationOptions& options)
+    : options_(options),
+      clock_(options.start),
+      cluster_(agenda_, clock_, inbox_, options.cluster),
+      busy_until_(options.start) {}
+
+Result<std::unique_ptr<Simulation>> Simulation::Make(const config::SchedulerConfiguration& config,
+                                                     const Registry& registry, const SimulationOptions& options,
+                                                     cycle::Observer* observer) {
+  std::unique_ptr<Simulation> simulation(new Simulation(options));
+  cycle::SchedulerOptions scheduler_options;
+  scheduler_options.seed = options.seed;
+  scheduler_options.observer = observer;
+  Result<std::unique_ptr<cycle::Scheduler>> scheduler = cycle::Scheduler::Make(
+      config, registry, simulation->cluster_, simulation->inbox_, simulation->clock_, scheduler_options);
+  if (!scheduler.ok()) return scheduler.error();
+  simulation->scheduler_ = std::move(scheduler).value();
+  return simulation;
+}
+
+bool Simulation::Step(Time limit) {
+  if (NowHappens()) return true;
+  const Time now = clock_.Now();
+  Time wake = now < busy_until_ ? busy_until_ : scheduler_->NextWake();
+  // A scheduler that wants to be woken by now had nothing to do, though; later it may.
+  if (wake <= now) wake = now + std::max(options_.attempt_time, Duration{1});
+  const Time next = std::min(agenda_.Next(), wake);
+  if (next == util::TimerQueue::kNever || next > limit) return false;
+  clock_.MoveTo(next);
+  NowHappens();
+  return true;
+}
+
+// The world comes first, so that a long queue of pods does not keep it waiting.
+bool Simulation::NowHappens() {
+  const Time now = clock_.Now();
+  if (agenda_.RunOne(now)) return true;
+  if (now < busy_until_) return false;  // the scheduling thread is at an attempt still
+  const bool letters = !inbox_.empty();
+  const bool more = scheduler_->RunOnce();
+  const bool attempted = scheduler_->attempted();
+  if (attempted) busy_until_ = now + options_.attempt_time;
+  return letters || more || attempted;
+}
+
+void Simulation::RunUntil(Time end) {
+  while (Step(end)) {
+  }
+  clock_.MoveTo(end);
+}
+
+bool Simulation::RunUntilQuiet(Time limit) {
+  while (!quiet()) {
+    if (Step(limit)) continue;
+    clock_.MoveTo(limit);
+    return quiet();
+  }
+  return true;
+}
+
+bool Simulation::quiet() const { return agenda_.empty() && cluster_.quiet() && inbox_.empty() && scheduler_->idle(); }
+
+}  // namespace berth::sim

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command oracle asks kube-scheduler's own code what it thinks of a case: it judges given clusters, and makes up new ones.
+// Command oracle asks kube-scheduler's own code what it thinks of a case: it judges given clusters, makes up new ones, and plays stories.
 package main
 
 import (
@@ -19,6 +19,7 @@ const usage = `usage: oracle COMMAND
   gen --family F[,F...]|all --seed S --count N [-o FILE]   make up N cases of each family and judge them
   judge [--all] < cases.jsonl > out.jsonl                  fill in what upstream expects (--all: anew for every case)
   judge-dir DIR                                            judge a folder of objects, pod and config.yaml
+  stories --kind written|generated|replay [...]            play stories and record what the scheduling queue makes of them
 `
 
 func main() {
@@ -37,6 +38,8 @@ func main() {
 		err = runJudge(os.Args[2:])
 	case "judge-dir":
 		err = runJudgeDir(os.Args[2:])
+	case "stories":
+		err = runStories(os.Args[2:])
 	default:
 		fmt.Fprint(os.Stderr, usage)
 		os.Exit(2)

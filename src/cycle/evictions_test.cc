@@ -288,6 +288,21 @@ TEST_F(EvictionsTest, AVictimWhoseBindingIsUnderWayIsDeletedLikeAnyOther) {
   EXPECT_THAT(Patches(), Contains(std::string("low") + kTarget));
 }
 
+TEST_F(EvictionsTest, APreemptorIsWokenWhenTheBindingOfItsVictimFailsMeanwhile) {
+  Start({"n1"});
+  Put(Wants("low", "1").Priority(1));
+  PutPreemptor();
+  AnswerPatchOf("low");
+  ASSERT_THAT(Deletes(), ElementsAre("low"));
+  api_.AnswerBind({429, "busy"});
+  Run();
+  EXPECT_EQ(PlaceOf("high"), Place::kGated) << "the place is free, but the victim has not been deleted yet";
+  RemovePod("low");  // pending by now: no pod leaves a node
+  EXPECT_EQ(PlaceOf("high"), Place::kGated);
+  AnswerDelete();
+  EXPECT_EQ(journal_.attempts.back(), "high -> n1");
+}
+
 TEST_F(EvictionsTest, APreemptorThatIsDeletedMeanwhileIsNotBroughtBack) {
   Start({"n1"});
   PutVictim("low", "1");

@@ -13,6 +13,7 @@
 #include "api/json_value.h"
 #include "api/load_error.h"
 #include "api/yaml.h"
+#include "sim/simulated_cluster_internal.h"
 
 namespace berth::sim {
 namespace {
@@ -90,6 +91,13 @@ void KeepPriority(const Pod& before, Pod& after) {
   if (after.priority_class_name != before.priority_class_name) return;
   after.priority = before.priority;
   after.preemption_policy = before.preemption_policy;
+}
+
+// What no API server minds, but the simulated kubelet cannot read.
+void CheckRunFor(const Pod& pod, std::vector<LoadError>& errors) {
+  const std::string problem = RunForProblem(pod);
+  if (problem.empty()) return;
+  errors.push_back({"", "Pod", FullName(pod), kRunForPath, *pod.meta.annotations.Find(kRunForAnnotation), problem});
 }
 
 }  // namespace
@@ -196,6 +204,7 @@ void ScenarioWorld::Load(const std::vector<std::string>& paths) {
   // Pods are told apart by uid: of two with one uid, the second would silently not be there.
   std::map<std::string, const Pod*> by_uid;
   for (const auto& pod : result.objects.pods) {
+    CheckRunFor(*pod, result.errors);
     const auto [first, added] = by_uid.emplace(pod->uid(), pod.get());
     if (added) continue;
     result.errors.push_back(
@@ -294,6 +303,7 @@ std::optional<ClusterObject> ScenarioWorld::Decode(const Value& raw, const std::
     // A class that was refused should not be called missing as well.
     const bool refused = refused_.count({Kind::kPriorityClass, "", pod->pod.priority_class_name}) || unreadable_;
     if (!refused) decoded.errors.insert(decoded.errors.end(), errors.begin(), errors.end());
+    CheckRunFor(pod->pod, decoded.errors);
     if (before) KeepPriority(*std::get<client::Ptr<Pod>>(*before), pod->pod);
   }
   if (!decoded.errors.empty()) {

@@ -6,7 +6,6 @@
 #include <tuple>
 #include <utility>
 
-#include "berth/args.h"
 #include "sim/simulated_cluster_internal.h"
 
 namespace berth::sim {
@@ -32,13 +31,9 @@ ApiStatus BindingConflict(const Pod& pod, const std::string& why) {
 
 // Not ok: the pod asks its kubelet for something that cannot be understood.
 ApiStatus CheckPod(const Pod& pod) {
-  const std::string* text = pod.meta.annotations.Find(kRunForAnnotation);
-  if (text == nullptr) return {};
-  const Result<Duration> run_for = ParseDuration(*text);
-  const std::string field = "metadata.annotations[" + std::string(kRunForAnnotation) + "]: ";
-  if (!run_for.ok()) return {422, field + run_for.error().text()};
-  if (run_for->ns < 0) return {422, field + "must not be negative, got \"" + *text + "\""};
-  return {};
+  const std::string problem = RunForProblem(pod);
+  if (problem.empty()) return {};
+  return {422, std::string(kRunForPath) + ": " + problem};
 }
 
 bool IsNull(const ClusterObject& object) {

@@ -11,6 +11,9 @@
 namespace berth::sim {
 
 inline constexpr std::string_view kRunForAnnotation = "sim.berth.dev/run-for";
+inline constexpr char kRunForPath[] = "metadata.annotations[sim.berth.dev/run-for]";
+// What is wrong with the pod's annotation, with its value; empty when nothing is.
+std::string RunForProblem(const Pod& pod);
 
 inline std::string KeyOf(std::string_view ns, std::string_view name) {
   std::string key;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/load_error.h"
 #include "berth/args.h"
 #include "sim/simulated_cluster.h"
 #include "sim/simulated_cluster_internal.h"
@@ -14,6 +15,15 @@ using client::Kind;
 using client::NameOf;
 using client::ObjectName;
 using client::Ptr;
+
+std::string RunForProblem(const Pod& pod) {
+  const std::string* text = pod.meta.annotations.Find(kRunForAnnotation);
+  if (text == nullptr) return "";
+  const Result<Duration> run_for = ParseDuration(*text);
+  const std::string start = "Invalid value: " + Quoted(*text) + ": ";
+  if (!run_for.ok()) return start + run_for.error().text();
+  return run_for->ns < 0 ? start + "must not be negative" : "";
+}
 
 // The pod came to its node (`before` null or not bound), or something about it changed there.
 void SimulatedCluster::PodOnNode(const Ptr<Pod>& before, const Ptr<Pod>& after) {

@@ -185,6 +185,8 @@ void Account::AfterChange(const sim::Change& change) {
     node_sizes_[change.name].emplace_back(client::VersionNumber((*node)->meta.resource_version), (*node)->allocatable);
   } else if (const auto* pod = std::get_if<Ptr<Pod>>(object)) {
     const auto least = least_.find((*pod)->uid());
+    const auto decision = decisions_.find((*pod)->uid());
+    if (decision != decisions_.end() && (*pod)->resources.held != decision->second.request) resized_on_the_way_ = true;
     if (least != least_.end()) Shrink(least->second, (*pod)->resources.held);
     if (!(*pod)->node_name.empty()) Spoil(**pod, (*pod)->node_name);
   }

@@ -39,6 +39,9 @@ class Account {
   void BeforeChange(const sim::Change& change);
   void AfterChange(const sim::Change& change);
 
+  // Some pod was resized between its decision and the news of its binding. Nobody hears of what that frees, as
+  // upstream.
+  bool resized_on_the_way() const { return resized_on_the_way_; }
   // Why the last attempt at this pod failed.
   std::string LastMessage(const std::string& uid) const;
 
@@ -70,6 +73,7 @@ class Account {
   // Node and port that others have given away. Ports in use are a set, as upstream's: when two pods have one port, the
   // first to go takes it along, and nobody can be blamed for that.
   std::set<std::pair<std::string, int32_t>> spoiled_;
+  bool resized_on_the_way_ = false;
   std::unordered_map<std::string, std::string> messages_;  // by uid
 };
 

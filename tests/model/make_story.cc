@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random stories. Few small nodes and many pods, so that they are short of everything.
 #include <algorithm>
-#include <map>
 #include <string>
 #include <utility>
 
@@ -51,6 +50,7 @@ class StoryMaker {
     const int kind = random_.Below(10);
     if (kind < 2) return sim::Faults::None();
     if (kind < 5) return sim::Faults::Default();
+    if (kind < 7) return Storm();
     const auto some = [&](int most) { return random_.Percent(50) ? random_.Below(most) : 0; };
     return {.watch_cut = some(60),
             .too_old = some(400),
@@ -62,6 +62,31 @@ class StoryMaker {
             .reordered = some(300),
             .touched = some(200),
             .slow = some(200)};
+  }
+
+  // One kind of request often goes wrong: what is tried again has time to meet something else.
+  sim::Faults Storm() {
+    sim::Faults faults;
+    const int much = 100 + random_.Below(500);
+    switch (random_.Below(5)) {
+      case 0:
+        faults.conflict = much;
+        break;
+      case 1:
+        faults.throttled = much / 2;
+        break;
+      case 2:
+        faults.lost_answer = much;
+        break;
+      case 3:
+        faults.slow = much;
+        faults.conflict = much / 2;
+        break;
+      default:
+        faults.watch_cut = much / 3;
+        faults.too_old = much;
+    }
+    return faults;
   }
 
   void Add(const char* verb, Value what) { AddAt(now_, verb, std::move(what)); }
@@ -206,6 +231,10 @@ class StoryMaker {
     plan.manifest = Object({{"apiVersion", Text("v1")}, {"kind", Text("Pod")}, {"metadata", meta}, {"spec", spec}});
     plan.there = true;
     Add("apply", plan.manifest);
+    if (random_.Percent(10)) {  // short-lived: it goes while it is decided about, bound, or waits to be tried again
+      plan.there = false;
+      AddAt(now_ + 1 + random_.Below(random_.Percent(50) ? 8 : 1500), "delete", Key(plan));
+    }
     pods_.push_back(std::move(plan));
   }
 

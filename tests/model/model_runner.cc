@@ -9,6 +9,7 @@
 // model-seed-S.yaml in the current folder, which `berth sim` reads, too. Closes with "N passed, N failed"; exit code 1
 // when a story failed, 2 when nothing could be tried.
 #include <chrono>
+#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <sstream>

@@ -3,6 +3,7 @@
 #include "story.h"
 
 #include <array>
+#include <cstdlib>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -96,7 +97,8 @@ Result<Story> ReadStory(const std::string& text) {
   });
   if (!error.ok()) return error;
   if (!errors.empty()) return Error(errors.front().ToString());
-  if (const std::string seed = Member(document, "seed"); !seed.empty()) story.seed = std::stoull(seed);
+  if (const std::string seed = Member(document, "seed"); !seed.empty())
+    story.seed = std::strtoull(seed.c_str(), nullptr, 10);
   if (const Value* faults = document.Find("faults"); faults && faults->bool_value())
     story.faults = sim::Faults::Default();
   std::istringstream words(Member(document, "description"));
@@ -106,7 +108,7 @@ Result<Story> ReadStory(const std::string& text) {
     while (words >> word) {
       for (const NamedFault& fault : kFaults) {
         const std::string start = std::string(fault.name) + "=";
-        if (word.starts_with(start)) story.faults.*fault.value = std::stoi(word.substr(start.size()));
+        if (word.starts_with(start)) story.faults.*fault.value = std::atoi(word.c_str() + start.size());
       }
     }
   }

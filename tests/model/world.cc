@@ -26,6 +26,9 @@ constexpr Duration kPatience = Duration::Seconds(600);
 // Longer than unschedulable pods wait for their timeout.
 constexpr Duration kTimeout = Duration::Seconds(5 * 60 + 31);
 
+// A watch that was away for long then has to start over with a list.
+constexpr size_t kShortHistory = 6;
+
 bool Finished(const Pod& pod) { return pod.phase == "Succeeded" || pod.phase == "Failed"; }
 bool Foreign(std::string_view name) { return name.starts_with(kForeignPrefix); }
 
@@ -42,6 +45,7 @@ class World final : public cycle::Observer {
     sim::SimulationOptions options;
     options.seed = options.cluster.seed = story_.seed;
     options.cluster.faults = story_.faults;
+    if (story_.seed % 4 == 0) options.cluster.history = kShortHistory;
     Result<std::unique_ptr<sim::Simulation>> made = sim::Simulation::Make(config, registry, options, this);
     if (!made.ok()) {
       Fail("bad configuration", made.error().text());
@@ -66,6 +70,7 @@ class World final : public cycle::Observer {
 
   void OnAttempt(const cycle::Attempt& attempt) override {
     ++outcome_.attempts;
+    abandoned_.erase(FullName(*attempt.pod));
     if (with_log_)
       Log("attempt " + std::to_string(attempt.attempts) + " of " + FullName(*attempt.pod) + " " + attempt.pod->uid() +
           " -> " + attempt.node + "; " + attempt.message + "; nominated " + attempt.nominated);
@@ -87,7 +92,15 @@ class World final : public cycle::Observer {
   void OnComplaint(const std::string& text) override {
     if (with_log_) Log("complaint " + text);
     // Writes may fail for good in bad weather. Everything else says that the scheduler does not understand itself.
-    if (text.starts_with("preemption for ") || text.starts_with("status of pod ")) return;
+    if (text.starts_with("status of pod ")) {
+      status_given_up_ = true;
+      return;
+    }
+    constexpr std::string_view kPreemptionFor = "preemption for ";
+    if (text.starts_with(kPreemptionFor)) {
+      abandoned_.insert(text.substr(kPreemptionFor.size(), text.find(" on ") - kPreemptionFor.size()));
+      return;
+    }
     const size_t moved = text.find(" was added to node ");
     if (text.starts_with("pod ") && moved != text.npos && taken_.contains(text.substr(4, moved - 4))) return;
     Fail("complaint", text);
@@ -178,6 +191,9 @@ class World final : public cycle::Observer {
     if (!outcome_.failure.empty()) return;
     CompareLists();
     ForEachPending([this](const Pod& pod, const framework::Profile& profile) {
+      if (!status_given_up_) CheckExplained(pod, story_.faults.watch_cut + story_.faults.too_old == 0);
+      if (abandoned_.contains(FullName(pod)) && pod.scheduling_gates.empty())
+        Fail("abandoned", FullName(pod) + " was not tried again after its preemption had failed");
       if (!Fits(pod, profile)) return;
       ++outcome_.overslept;
       if (!MayOversleep(pod)) Fail("overslept", FullName(pod) + " fits, but nothing has woken it");
@@ -233,10 +249,24 @@ class World final : public cycle::Observer {
   // Upstream's InterPodAffinity does not hear of a pod that goes with its node, nor of the last one that a pod wants to
   // be with although it would do alone.
   bool MayOversleep(const Pod& pod) {
+    if (account_->resized_on_the_way()) return true;
     const queue::QueuedPodInfo* info = scheduler().queue().Find(FullName(pod));
     if (!info) return false;
     const std::vector<std::string> names = scheduler().queue().RejectorNames(*info);
     return std::find(names.begin(), names.end(), "InterPodAffinity") != names.end();
+  }
+  // The condition says why; `exactly`: in the words of the last attempt. (When the watch lags it may still have those
+  // of the attempt before: the scheduler believed the condition that it saw, as upstream does.)
+  void CheckExplained(const Pod& pod, bool exactly) {
+    if (!pod.scheduling_gates.empty()) return;
+    const PodCondition* condition = pod.FindCondition("PodScheduled");
+    const std::string why = account_->LastMessage(pod.uid());
+    if (!condition || condition->status != "False" || condition->message.empty()) {
+      Fail("unexplained", FullName(pod) + " is pending and has no condition that says why; we know: " + why);
+    } else if (exactly && condition->message != why) {
+      Fail("unexplained",
+           FullName(pod) + " is pending because \"" + why + "\" but its condition says \"" + condition->message + "\"");
+    }
   }
   void CheckPending(const Pod& pod, const framework::Profile& profile) {
     if (pod.terminating()) return Fail("unexplained", FullName(pod) + " is not bound, but terminating");
@@ -247,14 +277,7 @@ class World final : public cycle::Observer {
                             std::string(queue::ToString(place)) + " in the queue");
     if (gated) return;
     if (Fits(pod, profile)) Fail("left out", FullName(pod) + " is pending though it fits");
-    const PodCondition* condition = pod.FindCondition("PodScheduled");
-    const std::string why = account_->LastMessage(pod.uid());
-    if (!condition || condition->status != "False" || condition->message.empty()) {
-      Fail("unexplained", FullName(pod) + " is pending and has no condition that says why; we know: " + why);
-    } else if (condition->message != why) {
-      Fail("unexplained",
-           FullName(pod) + " is pending because \"" + why + "\" but its condition says \"" + condition->message + "\"");
-    }
+    CheckExplained(pod, true);
     const std::string* nomination = scheduler().state().NominationOf(pod.uid());
     if ((nomination ? *nomination : "") != pod.nominated_node_name)
       Fail("nomination", FullName(pod) + " is nominated to \"" + (nomination ? *nomination : "") +
@@ -271,8 +294,10 @@ class World final : public cycle::Observer {
 
   const Story& story_;
   const bool with_log_, lenient_;
-  bool outside_ = false;         // the binding that is being made is not ours
-  std::set<std::string> taken_;  // namespace/name of pods that others have bound
+  bool status_given_up_ = false;     // some pod's condition could not be written, in bad weather
+  bool outside_ = false;             // the binding that is being made is not ours
+  std::set<std::string> abandoned_;  // namespace/name of preemptors whose preemption failed, not tried since
+  std::set<std::string> taken_;      // namespace/name of pods that others have bound
   Outcome outcome_;
   std::unique_ptr<Account> account_;
   std::unique_ptr<sim::Simulation> simulation_;  // last: it reports to all of the above

@@ -26,7 +26,7 @@ namespace berth::model {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int64_t kSeeds = 200, kChurn = 20'000;
+constexpr int64_t kSeeds = 600, kChurn = 20'000;
 #elif !defined(NDEBUG)
 constexpr int64_t kSeeds = 400, kChurn = 50'000;
 #else

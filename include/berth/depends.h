@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a plugin's answers depend on, the signature of a pod, and indexes a plugin may own. Declaring them is what will
-// let answers be remembered and only the rows that changed be repaired (nothing does so yet); the default,
-// "everything", is always right and never remembered. Remembering must never change a decision.
+// What a plugin's answers depend on, the signature of a pod, and indexes a plugin may own. Declaring them is what lets
+// answers be remembered and only the rows that changed be judged again; the default, "everything", is always right and
+// never remembered. Remembering must never change a decision.
 #pragma once
 
 #include <cstdint>
@@ -14,26 +14,29 @@
 namespace berth {
 inline namespace v1 {
 
-// Column groups of the judged row. ClusterState's change log speaks in the same bits.
-using RowFields = uint32_t;
-namespace row_field {
-inline constexpr RowFields kName = 1 << 0, kAllocatable = 1 << 1, kRequested = 1 << 2, kPodCount = 1 << 3,
-                           kLabels = 1 << 4, kTaints = 1 << 5, kUnschedulable = 1 << 6, kImages = 1 << 7,
-                           kFeatures = 1 << 8, kPorts = 1 << 9, kPods = 1 << 10, kNominated = 1 << 11,
-                           kAll = (1 << 12) - 1;
-}  // namespace row_field
-
-// Counters of what lies outside the judged row.
+// What lies outside the judged row, as counters that grow with every change.
 using Epochs = uint32_t;
 namespace epoch {
 inline constexpr Epochs kNodeSet = 1 << 0,  // nodes come and go
     kImageSpread = 1 << 1,                  // on how many nodes an image is
-    kOwnIndex = 1 << 2,                     // the plugin's own Index
-    kOtherRows = 1 << 3,                    // pods or labels of other nodes, without an index
-    kObjects = 1 << 4,                      // any object in the stores
-    kUnrememberable = 1 << 31;              // a clock, randomness, the outside world
+    kOwnIndex = 1 << 2,                     // the plugin's own index
+    kOtherRows = 1 << 3,                    // anything about other nodes and their pods, without an index
+    kNodeLabels = 1 << 4,                   // any node's labels
+    kSets = 1 << 9,                         // which set of taints, images or features an id stands for
+    kAffinityPods = 1 << 10,                // placed pods that have pod (anti-)affinity
+    kNamespaces = 1 << 5,
+                        kWorkloads = 1 << 6,  // services, replication controllers, replica sets, stateful sets
+    kDevices = 1 << 7,                        // resource claims and slices, device classes
+    kVolumes = 1 << 8,                        // claims, volumes, storage classes, CSI objects, attachments
+    kObjects = kNamespaces | kWorkloads | kDevices | kVolumes,
+                        kUnrememberable = 1u << 31;  // a clock, randomness, the outside world
 }  // namespace epoch
 
+// The counters of `epochs` as one number, which changes whenever one of them does. Not for kOwnIndex, which the
+// plugin's index has, nor for kUnrememberable.
+uint64_t Stamp(const Snapshot& snapshot, Epochs epochs);
+
+// What one answer depends on. For PreFilter and PreScore, which judge no row, only the epochs count.
 struct Depends {
   RowFields row = row_field::kAll;
   Epochs epochs = epoch::kUnrememberable;
@@ -64,6 +67,8 @@ class PluginIndex {
   virtual void NodeChanged(const Snapshot& snapshot, Row row, const Node* before, const Node* after) = 0;
   // An object of a kind kept in ObjectStores changed.
   virtual void ObjectsChanged(const Snapshot& snapshot) = 0;
+  // Grows whenever an answer that reads the index may have changed.
+  virtual uint64_t epoch() const { return 0; }
 };
 
 }  // namespace v1

@@ -90,6 +90,9 @@ class Plugin {
   virtual Depends DependsOn(Point) const { return Depends::Everything(); }
   // False: this pod's answers cannot be shared with other pods.
   virtual bool Sign(const Pod&, Signature&) const { return false; }
+  // Asked once, before the first pod, by hosts that keep a cluster up to date; the index is fed from then on and lives
+  // as long as the plugin's profile. Hosts that judge once do not ask: a plugin must do without, by looking at all
+  // pods.
   virtual std::unique_ptr<PluginIndex> MakeIndex() { return nullptr; }
   // No value: any event may help (the safe default for a plugin that does not say).
   virtual std::optional<std::vector<EventRegistration>> EventsToRegister() const { return std::nullopt; }
@@ -116,13 +119,20 @@ struct PreFilterOutcome {
   Verdict verdict;  // Success, Skip (Filter need not be asked), rejected, or Error
   std::unique_ptr<PluginState> state;
   std::optional<std::vector<std::string>> node_names;  // only these nodes can fit; may name unknown nodes
+  // This very outcome holds as long as these stand; no value: DependsOn(kPreFilter) says it. E.g. a Skip because the
+  // pod asks for nothing depends on nothing.
+  std::optional<Epochs> holds_while;
 
-  static PreFilterOutcome Ok(std::unique_ptr<PluginState> state = nullptr) { return {{}, std::move(state), {}}; }
+  static PreFilterOutcome Ok(std::unique_ptr<PluginState> state = nullptr) { return {{}, std::move(state), {}, {}}; }
   static PreFilterOutcome Skip(std::unique_ptr<PluginState> state = nullptr) {
-    return {Verdict::Skip(), std::move(state), {}};
+    return {Verdict::Skip(), std::move(state), {}, {}};
   }
-  static PreFilterOutcome Reject(Verdict verdict) { return {std::move(verdict), nullptr, {}}; }
-  static PreFilterOutcome Fail(std::string text) { return {Verdict::Fail(std::move(text)), nullptr, {}}; }
+  static PreFilterOutcome Reject(Verdict verdict) { return {std::move(verdict), nullptr, {}, {}}; }
+  static PreFilterOutcome Fail(std::string text) { return {Verdict::Fail(std::move(text)), nullptr, {}, {}}; }
+  PreFilterOutcome While(Epochs epochs) && {
+    holds_while = epochs;
+    return std::move(*this);
+  }
 };
 
 class PreFilterPlugin : public virtual Plugin {
@@ -148,6 +158,8 @@ class FilterReport {
   virtual ~FilterReport() = default;
   // The verdict of a live row; rows that were never asked have the verdict that PreFilter left for them.
   virtual const Verdict& verdict(Row row) const = 0;
+  // The rows where taking pods away may help (code Unschedulable), in node order.
+  virtual std::vector<Row> Resolvable() const = 0;
 };
 
 struct PreemptionCandidate {
@@ -181,9 +193,14 @@ class PostFilterPlugin : public virtual Plugin {
 struct PreScoreOutcome {
   Verdict verdict;
   std::unique_ptr<PluginState> state;
-  static PreScoreOutcome Ok(std::unique_ptr<PluginState> state = nullptr) { return {{}, std::move(state)}; }
-  static PreScoreOutcome Skip() { return {Verdict::Skip(), nullptr}; }
-  static PreScoreOutcome Fail(std::string text) { return {Verdict::Fail(std::move(text)), nullptr}; }
+  std::optional<Epochs> holds_while;  // as in PreFilterOutcome
+  static PreScoreOutcome Ok(std::unique_ptr<PluginState> state = nullptr) { return {{}, std::move(state), {}}; }
+  static PreScoreOutcome Skip() { return {Verdict::Skip(), nullptr, {}}; }
+  static PreScoreOutcome Fail(std::string text) { return {Verdict::Fail(std::move(text)), nullptr, {}}; }
+  PreScoreOutcome While(Epochs epochs) && {
+    holds_while = epochs;
+    return std::move(*this);
+  }
 };
 
 class PreScorePlugin : public virtual Plugin {
@@ -195,14 +212,26 @@ class PreScorePlugin : public virtual Plugin {
 inline constexpr int64_t kMinScore = 0;
 inline constexpr int64_t kMaxScore = 100;
 
+// How raw scores become scores in [0, 100].
+enum class Normalization : uint8_t {
+  kNone,           // they are
+  kByMax,          // 100 * score / the highest feasible one; left alone when that is 0
+  kByMaxReversed,  // 100 minus that; 100 when the highest is 0
+  kOwn,            // Normalize does it
+};
+
+// Brings raw scores to [0, 100], as upstream's DefaultNormalizeScore; truncating. kNone and kOwn leave them alone.
+void Normalize(Normalization how, std::span<int64_t> scores);
+// The same for one score when the highest is known.
+int64_t Normalized(Normalization how, int64_t score, int64_t max);
+
 class ScorePlugin : public virtual Plugin {
  public:
   // One score per row of the batch; those of rows that are not active are ignored. `state`: PreScore's.
   virtual Error Score(const Cycle& cycle, const PluginState* state, const NodeBatch& nodes,
                       std::span<int64_t> scores) const = 0;
-  // Scores as they are must be in [0, 100] unless Normalize brings them there.
-  virtual bool HasNormalize() const { return false; }
-  // `scores[i]` belongs to `rows[i]`; all feasible rows at once.
+  virtual Normalization normalization() const { return Normalization::kNone; }
+  // Only with kOwn. `scores[i]` belongs to `rows[i]`; all feasible rows at once.
   virtual Error Normalize(const Cycle&, const PluginState*, std::span<const Row>, std::span<int64_t>) const {
     return Error::Ok();
   }

@@ -12,16 +12,13 @@
 #include <unordered_map>
 #include <vector>
 
+#include "berth/change_log.h"
 #include "berth/node.h"
 #include "berth/object_store.h"
 #include "berth/pod.h"
 
 namespace berth {
 inline namespace v1 {
-
-// The index of a node in every column. Rows are reused after a node is gone.
-using Row = uint32_t;
-inline constexpr Row kNoRow = 0xffffffffu;
 
 // A pod on a node (bound or assumed), or a pending pod that is nominated to one. Its address is stable.
 struct PodRecord {
@@ -87,6 +84,15 @@ struct ImageState {
   uint32_t nodes = 0;
 };
 
+// Counters of what lies outside a row; each only grows, by one or more with every change.
+struct EpochCounters {
+  uint64_t node_set = 0;       // nodes come and go
+  uint64_t node_labels = 0;    // some node's labels changed, or the ids of label values
+  uint64_t image_spread = 0;   // on how many nodes an image is, and how large
+  uint64_t affinity_pods = 0;  // pods with pod (anti-)affinity come and go
+  uint64_t sets = 0;           // the tables of taint, image and feature sets: an id may mean another set
+};
+
 // The arrays behind a Snapshot. ClusterState fills them; plugins use Snapshot's and NodeBatch's accessors.
 struct SnapshotData {
   std::vector<uint8_t> live;  // 1: a Node object is there; 0: free or ghost
@@ -94,6 +100,7 @@ struct SnapshotData {
   size_t node_count = 0;
   std::vector<std::vector<int64_t>> allocatable, requested;  // [resource][row]; an empty column is all zero
   std::vector<int64_t> pod_count, nonzero_cpu, nonzero_memory;
+  std::vector<int32_t> lowest_priority;  // of the row's pods; INT32_MAX without pods
   std::vector<uint8_t> unschedulable;
   std::vector<uint32_t> taint_set, image_set, feature_set;  // ids into the tables below
   std::vector<std::vector<Taint>> taint_sets;               // [0] is the empty set, as in the next two
@@ -104,6 +111,8 @@ struct SnapshotData {
   std::unordered_map<Row, std::vector<const PodRecord*>> nominated;
   std::vector<int64_t> zeros;
   ObjectStores objects;
+  EpochCounters epochs;
+  ChangeLog changes;
 };
 
 // What a Snapshot asks its owner for on demand.
@@ -117,6 +126,8 @@ class SnapshotSource {
   virtual uint32_t FindImage(std::string_view name) const = 0;  // kNoImage when no node has it
   // Live rows in kube-scheduler's node order: zones in turn.
   virtual std::span<const Row> Order() const = 0;
+  // By row: its place in that order. REQUIRES: only live rows are asked for.
+  virtual std::span<const uint32_t> Ranks() const = 0;
 };
 inline constexpr uint32_t kNoImage = 0xffffffffu;
 
@@ -152,6 +163,7 @@ class Snapshot {
   std::span<const int64_t> pod_count() const { return data_->pod_count; }
   std::span<const int64_t> nonzero_cpu() const { return data_->nonzero_cpu; }
   std::span<const int64_t> nonzero_memory() const { return data_->nonzero_memory; }
+  std::span<const int32_t> lowest_priority() const { return data_->lowest_priority; }
   std::span<const uint8_t> unschedulable() const { return data_->unschedulable; }
   std::span<const uint32_t> taint_set() const { return data_->taint_set; }
   std::span<const uint32_t> image_set() const { return data_->image_set; }
@@ -165,6 +177,7 @@ class Snapshot {
   uint32_t FindImage(std::string_view name) const { return source_->FindImage(name); }
   const ImageState& image(uint32_t id) const { return data_->images[id]; }
   std::span<const Row> order() const { return source_->Order(); }
+  std::span<const uint32_t> ranks() const { return source_->Ranks(); }
 
   std::span<const PodRecord* const> pods(Row row) const { return data_->rows[row].pods; }
   const RowData& row_data(Row row) const { return data_->rows[row]; }
@@ -175,6 +188,10 @@ class Snapshot {
   std::span<const PodRecord* const> nominated(Row row) const;
   bool any_nominated() const { return !data_->nominated.empty(); }
   const std::unordered_map<Row, std::vector<const PodRecord*>>& all_nominated() const { return data_->nominated; }
+
+  const EpochCounters& epochs() const { return data_->epochs; }
+  // Which rows changed, and when. Positions mean something to this cluster only.
+  const ChangeLog& changes() const { return data_->changes; }
 
   // `objects<Service>()`: look up by namespace and name, list, list by namespace.
   template <class T>

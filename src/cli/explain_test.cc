@@ -210,7 +210,7 @@ TEST_F(ExplainTest, WrongUseIsExplainedWithTheUsage) {
       {{"--offline", "-f", cluster_}, "--pod is required"},
       {{"--offline", "-f", cluster_, "--pod", "x", "more"}, "unexpected argument \"more\""},
       {{"--nonsense"}, "unknown flag: --nonsense"},
-      {{"--offline", "-o", "xml"}, "flag --o: must be one of table, json, got \"xml\""},
+      {{"--offline", "-o", "xml"}, "flag -o: must be one of table, json, got \"xml\""},
       {{"--pod"}, "flag needs an argument: --pod"}};
   for (const auto& [args, complaint] : cases) {
     EXPECT_EQ(Run(args), 2);

@@ -108,7 +108,9 @@ Result<std::vector<std::string>> Flags::Parse(const std::vector<std::string>& ar
         return Error("flag needs an argument: " + arg);
       }
     }
-    if (const Error error = flag->set(value); !error.ok()) return error.Wrap("flag --" + name);
+    if (const Error error = flag->set(value); !error.ok()) {
+      return error.Wrap((name.size() == 1 && arg[1] != '-' ? "flag -" : "flag --") + name);
+    }
   }
   return rest;
 }

@@ -110,7 +110,8 @@ TEST_F(FlagsTest, NumbersAndChoicesAreCheckedByName) {
   for (const char* text : {"", "x", "1x", "1.5", "9223372036854775808"})
     EXPECT_EQ(Complaint({std::string("--v=") + text}),
               std::string("flag --v: must be a whole number, got \"") + text + "\"");
-  EXPECT_EQ(Complaint({"-o", "yaml"}), "flag --o: must be one of table, json, got \"yaml\"");
+  EXPECT_EQ(Complaint({"-o", "yaml"}), "flag -o: must be one of table, json, got \"yaml\"");
+  EXPECT_EQ(Complaint({"--output=yaml"}), "flag --output: must be one of table, json, got \"yaml\"");
 }
 
 TEST_F(FlagsTest, HelpHasALineForEveryFlag) {

@@ -40,7 +40,7 @@ struct Arguments {
   int64_t nodes = 0, pods = 0, churn = 0;
   std::optional<uint64_t> seed;
   std::optional<Duration> duration;
-  bool faults = false;
+  bool faults = false, verify = false;
   std::string explain, format = "table";
 };
 
@@ -49,6 +49,7 @@ std::optional<int> ReadArguments(Command& command, const std::vector<std::string
   constexpr int64_t kNoSeed = std::numeric_limits<int64_t>::min();
   int64_t seed = kNoSeed;
   std::string duration;
+  std::vector<std::string> explained;
   command.Strings("f,filename", &out.files, "a file or folder of objects; may repeat");
   command.Strings("config", &out.configs, "a KubeSchedulerConfiguration; may repeat, to compare");
   command.Int("nodes", &out.nodes, "generate so many nodes");
@@ -58,7 +59,8 @@ std::optional<int> ReadArguments(Command& command, const std::vector<std::string
                  "virtual time: of the generated pods' arrival, and at most after the last step");
   command.Int("churn", &out.churn, "delete and create so many generated pods per virtual second of --duration");
   command.Bool("faults", &out.faults, "a cluster that misbehaves: cut watches, conflicts, lost answers and more");
-  command.String("explain", &out.explain, "a pod, NAMESPACE/NAME, whose last decision is shown in full");
+  command.Bool("verify", &out.verify, "make every decision twice, from memory and in full; exit code 1 if any differs");
+  command.Strings("explain", &explained, "a pod, NAMESPACE/NAME, whose last decision is shown in full");
   command.Choice("o,output", &out.format, {"table", "json", "junit"}, "table (default), json or junit");
   if (const std::optional<int> done = command.Read(args)) return done;
   out.scenarios = command.rest();
@@ -84,6 +86,10 @@ std::optional<int> ReadArguments(Command& command, const std::vector<std::string
     errors.push_back("flag --churn: needs --pods and --duration");
   if (std::count(out.files.begin(), out.files.end(), "-") > 0 && out.scenarios.size() > 1)
     errors.push_back("flag -f: standard input can be read for one scenario only");
+  if (std::count(out.configs.begin(), out.configs.end(), "") > 0)
+    errors.push_back("flag --config: must name a file, got \"\"");
+  if (!explained.empty()) out.explain = explained.back();
+  if (!explained.empty() && out.explain.empty()) errors.push_back("flag --explain: must name a pod, got \"\"");
   if (!out.explain.empty() && out.explain.find('/') == std::string::npos) out.explain = "default/" + out.explain;
   if (out.scenarios.empty() && out.files.empty() && out.nodes == 0 && out.pods == 0)
     errors.push_back("no files: a scenario, -f, or --nodes and --pods are required");
@@ -175,6 +181,7 @@ int SimCommand(const std::vector<std::string>& args, const Registry& registry, s
       options.faults = arguments.faults || plan.scenario.faults;
       options.duration = arguments.duration;
       options.churn = arguments.churn;
+      options.verify = arguments.verify;
       options.explain = arguments.explain;
       options.progress = [&](const sim::RunProgress& progress) {
         bar.Show(progress.bound, progress.pods,
@@ -189,6 +196,9 @@ int SimCommand(const std::vector<std::string>& args, const Registry& registry, s
       }
       for (const std::string& note : result->notes)
         err << "note: " << (report.file.empty() ? "" : report.file + ": ") << note << "\n";
+      if (result->differences > 0)
+        err << result->differences << " decisions differ from a full judgement; the first: " << result->first_difference
+            << "\n";
       met &= result->met();
       report.runs.push_back({config.empty() ? "default" : config, std::move(result).value()});
     }

@@ -223,6 +223,10 @@ TEST_F(SimTest, WrongFlagsAreNamed) {
   EXPECT_EQ(Run({"--nodes", "1", "--duration", "0s"}), 2);
   EXPECT_EQ(Run({"--nodes", "many"}), 2);
   EXPECT_EQ(Run({"--nodes", "1", "-o", "xml"}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("flag -o: must be one of table, json, junit, got \"xml\""));
+  EXPECT_EQ(Run({"--nodes", "1", "--config", "", "--explain", ""}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("flag --config: must name a file, got \"\""));
+  EXPECT_THAT(err_.str(), HasSubstr("flag --explain: must name a pod, got \"\""));
 }
 
 TEST_F(SimTest, BadInputAndWrongUseAreExitTwo) {

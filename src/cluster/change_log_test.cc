@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading on from a position, and positions that lie too far back.
-#include "cluster/change_log.h"
+#include "berth/change_log.h"
 
 #include <gtest/gtest.h>
 

@@ -81,7 +81,6 @@ class ClusterState {
   void RemoveIndex(PluginIndex* index);
 
   Snapshot snapshot() const { return Snapshot(columns_); }
-  const ChangeLog& changes() const { return columns_.changes(); }
   const Columns& columns() const { return columns_; }
 
  private:

@@ -3,6 +3,7 @@
 #include "cluster/columns.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "berth/row_accounting.h"
 
@@ -12,6 +13,8 @@ namespace {
 // More label columns than this are dropped and built again when asked for: pods choose the keys, so pods could
 // otherwise make us keep any number of columns.
 constexpr size_t kMaxLabelColumns = 512;
+
+constexpr int32_t kNoPriority = std::numeric_limits<int32_t>::max();
 
 void InsertSorted(std::vector<Row>& rows, Row row) {
   auto it = std::lower_bound(rows.begin(), rows.end(), row);
@@ -55,6 +58,7 @@ void Columns::Resize(size_t rows) {
       if (i < 4 || !(*columns)[i].empty()) ResizeColumn((*columns)[i], rows);
   for (auto* column : {&data_.pod_count, &data_.nonzero_cpu, &data_.nonzero_memory, &data_.zeros})
     ResizeColumn(*column, rows);
+  data_.lowest_priority.resize(rows, kNoPriority);
   ResizeColumn(data_.unschedulable, rows);
   for (auto* column : {&data_.taint_set, &data_.image_set, &data_.feature_set}) ResizeColumn(*column, rows);
   ResizeColumn(names_, rows);
@@ -62,9 +66,14 @@ void Columns::Resize(size_t rows) {
   absent_.Resize(rows);
 }
 
+void Columns::DropLabelColumns() {
+  label_columns_.clear();
+  ++data_.epochs.node_labels;
+}
+
 Row Columns::RowFor(const std::string& node_name) {
   if (auto it = by_name_.find(node_name); it != by_name_.end()) return it->second;
-  if (label_columns_.size() > kMaxLabelColumns) label_columns_.clear();
+  if (label_columns_.size() > kMaxLabelColumns) DropLabelColumns();
   Row row;
   if (free_.empty()) {
     row = static_cast<Row>(names_.size());
@@ -123,6 +132,7 @@ void Columns::SetAllocatable(Row row, const Resources* resources) {
 
 void Columns::SetLabels(Row row, const Labels* before, const Labels* after) {
   if (before && after && *before == *after) return;
+  ++data_.epochs.node_labels;
   if (before)
     for (const auto& [key, value] : *before) {
       auto it = label_keys_.find(key);
@@ -186,7 +196,7 @@ bool Columns::RefreshImageSizes(const std::vector<NodeImage>& images) {
 }
 
 void Columns::SetNode(Row row, std::shared_ptr<const Node> node) {
-  if (label_columns_.size() > kMaxLabelColumns) label_columns_.clear();
+  if (label_columns_.size() > kMaxLabelColumns) DropLabelColumns();
   RowData& at = data_.rows[row];
   const std::shared_ptr<const Node> before = at.node;
 
@@ -211,8 +221,9 @@ void Columns::SetNode(Row row, std::shared_ptr<const Node> node) {
     image_sets_.Release(old_image_set);
     feature_sets_.Release(old_features);
   }
+  if (changed) ++data_.epochs.sets;
   if (RefreshImageSizes(node->images)) changed |= row_field::kImages;
-  if (changed & row_field::kImages) ++image_epoch_;
+  if (changed & row_field::kImages) ++data_.epochs.image_spread;
 
   if (!before || before->allocatable != node->allocatable) {
     SetAllocatable(row, &node->allocatable);
@@ -234,10 +245,10 @@ void Columns::SetNode(Row row, std::shared_ptr<const Node> node) {
   if (!before) {
     data_.live[row] = 1;
     ++data_.node_count;
-    ++node_set_epoch_;
+    ++data_.epochs.node_set;
     changed = row_field::kAll;
   }
-  if (changed) changes_.Record(row, changed);
+  if (changed) data_.changes.Record(row, changed);
 }
 
 void Columns::ClearNode(Row row) {
@@ -250,15 +261,16 @@ void Columns::ClearNode(Row row) {
   image_sets_.Release(data_.image_set[row]);
   feature_sets_.Release(data_.feature_set[row]);
   data_.taint_set[row] = data_.image_set[row] = data_.feature_set[row] = 0;
+  ++data_.epochs.sets;
   data_.unschedulable[row] = 0;
   order_.Remove(row);
   at.node = nullptr;
   data_.live[row] = 0;
   data_.nominated.erase(row);
   --data_.node_count;
-  ++node_set_epoch_;
-  ++image_epoch_;
-  changes_.Record(row, row_field::kAll);
+  ++data_.epochs.node_set;
+  ++data_.epochs.image_spread;
+  data_.changes.Record(row, row_field::kAll);
   FreeIfUnused(row);
 }
 
@@ -269,8 +281,10 @@ void Columns::AddPod(Row row, const PodRecord& pod) {
   WrapAdd(data_.nonzero_cpu[row], pod.pod->resources.nonzero_cpu, 1);
   WrapAdd(data_.nonzero_memory[row], pod.pod->resources.nonzero_memory, 1);
   ++data_.pod_count[row];
+  data_.lowest_priority[row] = std::min(data_.lowest_priority[row], pod.pod->priority);
   AddHostPorts(*pod.pod, at.ports);
   if (pod.pod->HasPodAffinity()) {
+    ++data_.epochs.affinity_pods;
     at.affinity_pods.push_back(&pod);
     InsertSorted(data_.affinity_rows, row);
   }
@@ -278,13 +292,14 @@ void Columns::AddPod(Row row, const PodRecord& pod) {
     at.anti_affinity_pods.push_back(&pod);
     InsertSorted(data_.anti_affinity_rows, row);
   }
-  changes_.Record(row, row_field::kRequested | row_field::kPodCount | row_field::kPods | row_field::kPorts);
+  data_.changes.Record(row, row_field::kRequested | row_field::kPodCount | row_field::kPods | row_field::kPorts);
 }
 
 void Columns::RemovePod(const PodRecord& pod) {
   const Row row = pod.row;
   RowData& at = data_.rows[row];
   SwapErase(at.pods, &pod);
+  if (pod.pod->HasPodAffinity()) ++data_.epochs.affinity_pods;
   SwapErase(at.affinity_pods, &pod);
   SwapErase(at.anti_affinity_pods, &pod);
   if (at.affinity_pods.empty()) EraseSorted(data_.affinity_rows, row);
@@ -293,8 +308,13 @@ void Columns::RemovePod(const PodRecord& pod) {
   WrapAdd(data_.nonzero_cpu[row], pod.pod->resources.nonzero_cpu, -1);
   WrapAdd(data_.nonzero_memory[row], pod.pod->resources.nonzero_memory, -1);
   --data_.pod_count[row];
+  if (pod.pod->priority == data_.lowest_priority[row]) {
+    int32_t lowest = kNoPriority;
+    for (const PodRecord* left : at.pods) lowest = std::min(lowest, left->pod->priority);
+    data_.lowest_priority[row] = lowest;
+  }
   RemoveHostPorts(*pod.pod, at.ports);
-  changes_.Record(row, row_field::kRequested | row_field::kPodCount | row_field::kPods | row_field::kPorts);
+  data_.changes.Record(row, row_field::kRequested | row_field::kPodCount | row_field::kPods | row_field::kPorts);
   FreeIfUnused(row);
 }
 
@@ -304,7 +324,7 @@ void Columns::SetNominated(Row row, std::vector<const PodRecord*> pods) {
   } else {
     data_.nominated[row] = std::move(pods);
   }
-  changes_.Record(row, row_field::kNominated);
+  data_.changes.Record(row, row_field::kNominated);
 }
 
 const LabelColumn& Columns::Column(std::string_view key) const {

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "berth/snapshot.h"
-#include "cluster/change_log.h"
 #include "cluster/node_order.h"
 #include "cluster/set_table.h"
 
@@ -47,16 +46,13 @@ class Columns final : public SnapshotSource {
   void SetNominated(Row row, std::vector<const PodRecord*> pods);
 
   SnapshotData& mutable_data() { return data_; }
-  const ChangeLog& changes() const { return changes_; }
-  // Counts that change when nodes come or go, and when an image's spread changes.
-  uint64_t node_set_epoch() const { return node_set_epoch_; }
-  uint64_t image_epoch() const { return image_epoch_; }
 
   const SnapshotData& data() const override { return data_; }
   Row FindRow(std::string_view node_name) const override;
   const LabelColumn& Column(std::string_view key) const override;
   uint32_t FindImage(std::string_view name) const override;
   std::span<const Row> Order() const override { return order_.List(); }
+  std::span<const uint32_t> Ranks() const override { return order_.Ranks(); }
 
  private:
   struct StringHash {
@@ -71,6 +67,7 @@ class Columns final : public SnapshotSource {
 
   void Resize(size_t rows);
   void FreeIfUnused(Row row);
+  void DropLabelColumns();
   void SetAllocatable(Row row, const Resources* resources);
   void SetLabels(Row row, const Labels* before, const Labels* after);
   std::vector<uint32_t> AcquireImages(const std::vector<NodeImage>& images);
@@ -84,7 +81,6 @@ class Columns final : public SnapshotSource {
   std::vector<std::string> names_;  // by row; empty: free
   std::set<Row> free_;
   NodeOrder order_;
-  ChangeLog changes_;
   SetTable<Taint, TaintHash> taint_sets_{data_.taint_sets};
   SetTable<uint32_t, std::hash<uint32_t>> image_sets_{data_.image_sets};
   SetTable<std::string, std::hash<std::string>> feature_sets_{data_.feature_sets};
@@ -95,8 +91,6 @@ class Columns final : public SnapshotSource {
   // Built when a plugin asks for the key. Once there are many, all are dropped when nodes next change.
   mutable ByName<std::unique_ptr<LabelColumn>> label_columns_;
   LabelColumn absent_;  // for keys that no node has
-  uint64_t node_set_epoch_ = 0;
-  uint64_t image_epoch_ = 0;
 };
 
 }  // namespace berth::cluster

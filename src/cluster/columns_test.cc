@@ -27,11 +27,11 @@ class ColumnsTest : public ::testing::Test {
   // What `change` recorded, fields joined per row.
   template <class Fn>
   std::map<Row, RowFields> Recorded(Fn&& change) {
-    const uint64_t position = columns_.changes().position();
+    const uint64_t position = columns_.data().changes.position();
     change();
     std::map<Row, RowFields> fields;
-    EXPECT_TRUE(
-        columns_.changes().Since(position, [&](ChangeLog::Change change) { fields[change.row] |= change.fields; }));
+    EXPECT_TRUE(columns_.data().changes.Since(position,
+                                              [&](ChangeLog::Change change) { fields[change.row] |= change.fields; }));
     return fields;
   }
   size_t rows() const { return columns_.data().live.size(); }
@@ -215,10 +215,10 @@ TEST_F(ColumnsTest, TheFirstReportersSizeStandsUntilItIsTheOnlyOneThatReports) {
   Put(MakeNode("a").Image("web", 80));
   EXPECT_EQ(columns_.data().images[columns_.FindImage("web")].size_bytes, 100);
   Remove("b");
-  const uint64_t epoch = columns_.image_epoch();
+  const uint64_t epoch = columns_.data().epochs.image_spread;
   Put(MakeNode("a").Image("web", 90));
   EXPECT_EQ(columns_.data().images[columns_.FindImage("web")].size_bytes, 90);
-  EXPECT_NE(columns_.image_epoch(), epoch) << "answers that read the size are out of date";
+  EXPECT_NE(columns_.data().epochs.image_spread, epoch) << "answers that read the size are out of date";
 }
 
 TEST_F(ColumnsTest, StoredNodesDoNotCarryTheirImagesASecondTime) {
@@ -257,14 +257,14 @@ TEST_F(ColumnsTest, PodsAndNominationsAreRecorded) {
 }
 
 TEST_F(ColumnsTest, TheNodeSetEpochMovesOnlyWhenNodesComeOrGo) {
-  const uint64_t start = columns_.node_set_epoch();
+  const uint64_t start = columns_.data().epochs.node_set;
   Put(MakeNode("a"));
-  const uint64_t one = columns_.node_set_epoch();
+  const uint64_t one = columns_.data().epochs.node_set;
   EXPECT_NE(one, start);
   Put(MakeNode("a").Label("k", "v"));
-  EXPECT_EQ(columns_.node_set_epoch(), one);
+  EXPECT_EQ(columns_.data().epochs.node_set, one);
   Remove("a");
-  EXPECT_NE(columns_.node_set_epoch(), one);
+  EXPECT_NE(columns_.data().epochs.node_set, one);
 }
 
 TEST_F(ColumnsTest, PodsWithAffinityAreListedByRow) {

@@ -53,8 +53,18 @@ std::span<const Row> NodeOrder::List() const {
   for (size_t turn = 0; list_.size() < zone_of_.size(); ++turn)
     for (const Zone& zone : zones_)
       if (turn < zone.rows.size()) list_.push_back(zone.rows[turn]);
+  ranks_.clear();
+  for (uint32_t rank = 0; rank < list_.size(); ++rank) {
+    if (list_[rank] >= ranks_.size()) ranks_.resize(list_[rank] + 1);
+    ranks_[list_[rank]] = rank;
+  }
   stale_ = false;
   return list_;
+}
+
+std::span<const uint32_t> NodeOrder::Ranks() const {
+  (void)List();
+  return ranks_;
 }
 
 }  // namespace berth::cluster

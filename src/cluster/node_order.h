@@ -19,6 +19,8 @@ class NodeOrder {
   void Put(Row row, const Labels& labels);
   void Remove(Row row);
   std::span<const Row> List() const;
+  // By row; entries of rows that are not in the list mean nothing.
+  std::span<const uint32_t> Ranks() const;
 
  private:
   struct Zone {
@@ -28,6 +30,7 @@ class NodeOrder {
   std::vector<Zone> zones_;  // first-seen order
   std::unordered_map<Row, std::string> zone_of_;
   mutable std::vector<Row> list_;
+  mutable std::vector<uint32_t> ranks_;
   mutable bool stale_ = false;
 };
 

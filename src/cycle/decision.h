@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a judgement to what the cycle does with it: who rejected the pod, and where the next search begins.
+// From a decision to what the cycle does with it: who rejected the pod, and where the next search begins.
 #pragma once
 
-#include "framework/judge.h"
+#include "framework/decision.h"
 #include "queue/queued_pod_info.h"
 
 namespace berth::cycle {
 
 // Everybody whose word could change: plugins that narrowed the nodes, that rejected any node or the pod as a whole, and
 // Extender. Empty when there was no node at all.
-queue::Rejectors RejectorsOf(const framework::Judgement& judgement, const framework::Profile& profile,
-                             const VerdictTable& table);
+queue::Rejectors RejectorsOf(const framework::Decision& decision, const framework::Profile& profile);
 
 // kube-scheduler looks at nodes until it has met one feasible node more than it wants (`limit`), and the next search
 // goes on from that one. REQUIRES: limit > 0, snapshot has nodes.

@@ -20,6 +20,9 @@ class DecisionTest : public ::testing::Test {
   framework::Judgement Judge() {
     return framework::Judge(maker_.profile, table_, clock_).Run(MakePod("p").Build(), cluster_.snapshot());
   }
+  queue::Rejectors Rejectors(framework::Judgement judgement) {
+    return RejectorsOf(framework::DecisionOf(judgement, cluster_.snapshot(), table_, 0), maker_.profile);
+  }
   // The nodes of these names fit.
   framework::Judgement Fits(const std::vector<std::string>& names) {
     framework::Judgement judgement;
@@ -44,27 +47,27 @@ TEST_F(DecisionTest, EverybodyWhoRejectedAnyNodeIsARejector) {
     return node.name() == "n2" ? Verdict(Code::kPending, "b") : Verdict(Code::kUnschedulableAndUnresolvable, "b");
   });
   maker_.FilterNodes("C", [](const NodeView&) { return Verdict(Code::kUnschedulable, "never asked"); });
-  const queue::Rejectors rejectors = RejectorsOf(Judge(), maker_.profile, table_);
+  const queue::Rejectors rejectors = Rejectors(Judge());
   EXPECT_THAT(rejectors.unschedulable, ElementsAre("A", "B"));
   EXPECT_THAT(rejectors.pending, ElementsAre("B"));
 }
 
 TEST_F(DecisionTest, APluginThatRejectsThePodAsAWholeIsARejector) {
   maker_.PreFilter("A", [] { return PreFilterOutcome::Reject(Verdict(Code::kUnschedulableAndUnresolvable, "no")); });
-  EXPECT_THAT(RejectorsOf(Judge(), maker_.profile, table_).unschedulable, ElementsAre("A"));
+  EXPECT_THAT(Rejectors(Judge()).unschedulable, ElementsAre("A"));
 }
 
 TEST_F(DecisionTest, APluginThatNarrowedTheNodesIsARejector) {
-  maker_.PreFilter("A", [] { return PreFilterOutcome{{}, nullptr, std::vector<std::string>{"n1"}}; });
+  maker_.PreFilter("A", [] { return PreFilterOutcome{{}, nullptr, std::vector<std::string>{"n1"}, {}}; });
   maker_.FilterNodes("B", [](const NodeView&) { return Verdict(Code::kUnschedulable, "no"); });
-  EXPECT_THAT(RejectorsOf(Judge(), maker_.profile, table_).unschedulable, ElementsAre("A", "B"));
+  EXPECT_THAT(Rejectors(Judge()).unschedulable, ElementsAre("A", "B"));
 }
 
 TEST_F(DecisionTest, AdviceAgainstNodesMakesExtenderARejector) {
+  EXPECT_THAT(Rejectors(Fits({})).unschedulable, IsEmpty());
   framework::Judgement judgement = Fits({});
-  EXPECT_THAT(RejectorsOf(judgement, maker_.profile, table_).unschedulable, IsEmpty());
   judgement.advised_against = true;
-  EXPECT_THAT(RejectorsOf(judgement, maker_.profile, table_).unschedulable, ElementsAre("Extender"));
+  EXPECT_THAT(Rejectors(std::move(judgement)).unschedulable, ElementsAre("Extender"));
 }
 
 TEST_F(DecisionTest, TheNextSearchBeginsAtTheFirstFeasibleNodeTooMany) {

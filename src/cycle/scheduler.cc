@@ -75,6 +75,7 @@ class Scheduler::Impl {
   Time NextWake() const;
   bool idle() const;
 
+  std::unique_ptr<framework::Engine> reference;  // judges in full; only to verify
   Core core;
   Binder binder;
   Recorder recorder;
@@ -91,12 +92,13 @@ class Scheduler::Impl {
  private:
   void Decide(queue::PodTicket ticket, const framework::Advice* advice);
   bool Suspend(queue::PodTicket& ticket, const Snapshot& snapshot, const Judgement& judgement);
-  void Place(queue::PodTicket ticket, const framework::Profile& profile, const Snapshot& snapshot, Judgement& judgement,
-             size_t start);
-  void Reject(queue::PodTicket ticket, const framework::Profile& profile, const Judgement& judgement);
+  void Place(queue::PodTicket ticket, const framework::Profile& profile, const std::string& node,
+             framework::Decision& decision, const std::optional<Judgement>& judged);
+  void Reject(queue::PodTicket ticket, const framework::Profile& profile, const framework::Decision& decision,
+              const std::optional<Judgement>& judged);
+  Attempt Describe(const queue::PodTicket& ticket, const framework::Profile& profile,
+                   const std::optional<Judgement>& judged) const;
   void Fail(queue::PodTicket ticket, Failure failure);
-  void Tell(const Pod& pod, const framework::Profile& profile, const Judgement& judgement, int attempts,
-            std::string node, std::string message, std::string nominated);
   void TakeActivations();
 };
 
@@ -105,6 +107,17 @@ Error Scheduler::Impl::Build(const config::SchedulerConfiguration& config, const
       framework::Engine::Make(config, registry, core.clock, binder, core.options.seed);
   if (!engine.ok()) return engine.error();
   core.engine = std::move(engine).value();
+  for (PluginIndex* index : core.engine->Indexes()) core.state.AddIndex(index);
+  if (core.options.remember) core.engine->Remember();
+  if (core.options.verify) {
+    Result<std::unique_ptr<framework::Engine>> made =
+        framework::Engine::Make(config, registry, core.clock, core.options.seed);
+    if (!made.ok()) return made.error();
+    reference = std::move(made).value();
+    core.engine->Verify(*reference, [this](const std::string& text) {
+      if (core.options.observer) core.options.observer->OnDifference(text);
+    });
+  }
   core.engine->services().preempting = [this](std::string_view uid) { return evictions.preempting(uid); };
 
   queue::QueueOptions options;
@@ -211,14 +224,22 @@ void Scheduler::Impl::Decide(queue::PodTicket ticket, const framework::Advice* a
     options.limit = framework::FeasibleNodesToFind(profile->percentage_of_nodes_to_score, snapshot.node_count());
     options.start = start;
   }
-  Judgement judgement = core.engine->Judge(*profile, *pod, snapshot, options);
-  if (!advice && judgement.kind == Judgement::Kind::kFits && Suspend(ticket, snapshot, judgement)) return;
-  if (options.limit > 0 && !judgement.nominated && judgement.evaluated > 0)
-    next_start = NextStart(judgement, snapshot, start, options.limit);
-  if (judgement.kind == Judgement::Kind::kFits) {
-    Place(std::move(ticket), *profile, snapshot, judgement, options.limit > 0 ? start : 0);
+  Observer* observer = core.options.observer;
+  framework::Decision decision;
+  std::optional<Judgement> judged;
+  if (options.limit > 0 || advice || core.options.adviser || (observer && observer->WantsJudgement(*pod))) {
+    judged = core.engine->Judge(*profile, *pod, snapshot, options);
+    if (!advice && judged->kind == Judgement::Kind::kFits && Suspend(ticket, snapshot, *judged)) return;
+    if (options.limit > 0 && !judged->nominated && judged->evaluated > 0)
+      next_start = NextStart(*judged, snapshot, start, options.limit);
+    decision = framework::DecisionOf(*judged, snapshot, core.engine->table(), options.start);
   } else {
-    Reject(std::move(ticket), *profile, judgement);
+    decision = core.engine->Decide(*profile, *pod, snapshot);
+  }
+  if (decision.kind == Judgement::Kind::kFits) {
+    Place(std::move(ticket), *profile, snapshot.node(decision.row).name(), decision, judged);
+  } else {
+    Reject(std::move(ticket), *profile, decision, judged);
   }
 }
 
@@ -255,35 +276,49 @@ bool Scheduler::Impl::Suspend(queue::PodTicket& ticket, const Snapshot& snapshot
   return true;
 }
 
-void Scheduler::Impl::Place(queue::PodTicket ticket, const framework::Profile& profile, const Snapshot& snapshot,
-                            Judgement& judgement, size_t start) {
-  const client::Ptr<Pod> pod = ticket.pod();
-  const int attempts = ticket.info().attempts;
-  const std::string node = snapshot.node(framework::PickWinner(judgement, snapshot, start)).name();
-  const std::string refused = bindings.Begin(std::move(ticket), profile, node, std::move(judgement.states));
-  Tell(*pod, profile, judgement, attempts, refused.empty() ? node : "", refused, "");
+void Scheduler::Impl::Place(queue::PodTicket ticket, const framework::Profile& profile, const std::string& node,
+                            framework::Decision& decision, const std::optional<Judgement>& judged) {
+  Attempt attempt = Describe(ticket, profile, judged);
+  attempt.by_nomination = decision.nominated;
+  const client::Ptr<Pod> pod = ticket.pod();  // kept for the observer
+  attempt.message = bindings.Begin(std::move(ticket), profile, node, std::move(decision.states));
+  if (attempt.message.empty()) attempt.node = node;
+  if (core.options.observer) core.options.observer->OnAttempt(attempt);
 }
 
-void Scheduler::Impl::Reject(queue::PodTicket ticket, const framework::Profile& profile, const Judgement& judgement) {
+void Scheduler::Impl::Reject(queue::PodTicket ticket, const framework::Profile& profile,
+                             const framework::Decision& decision, const std::optional<Judgement>& judged) {
+  Attempt attempt = Describe(ticket, profile, judged);
   const client::Ptr<Pod> pod = ticket.pod();
-  const int attempts = ticket.info().attempts;
-  Failure failure{&profile, Verdict::Fail(judgement.message), judgement.message, {}, ""};
-  std::string nominated;
-  if (judgement.kind == Judgement::Kind::kNoNodes) {
-    failure.verdict = Verdict(Code::kUnschedulableAndUnresolvable, judgement.message);
-  } else if (judgement.kind == Judgement::Kind::kRejected) {
-    failure.verdict = Verdict(Code::kUnschedulable, judgement.message);
-    failure.rejectors = RejectorsOf(judgement, profile, core.engine->table());
-    const PostFilterOutcome& after = judgement.post_filter;
+  attempt.message = decision.message;
+  Failure failure{&profile, Verdict::Fail(decision.message), decision.message, {}, ""};
+  if (decision.kind == Judgement::Kind::kNoNodes) {
+    failure.verdict = Verdict(Code::kUnschedulableAndUnresolvable, decision.message);
+  } else if (decision.kind == Judgement::Kind::kRejected) {
+    failure.verdict = Verdict(Code::kUnschedulable, decision.message);
+    failure.rejectors = RejectorsOf(decision, profile);
+    const PostFilterOutcome& after = decision.post_filter;
     failure.nominate = after.nominated_node;
     if (after.plan && after.verdict.fits()) {
-      nominated = after.plan->selected;
+      attempt.nominated = after.plan->selected;
       for (const PreemptionCandidate& candidate : after.plan->candidates)
-        if (candidate.node == nominated) evictions.Start(pod, candidate, profile.name(judgement.post_filter_plugin));
+        if (candidate.node == attempt.nominated)
+          evictions.Start(pod, candidate, profile.name(decision.post_filter_plugin));
     }
   }
   Fail(std::move(ticket), std::move(failure));
-  Tell(*pod, profile, judgement, attempts, "", judgement.message, nominated);
+  if (core.options.observer) core.options.observer->OnAttempt(attempt);
+}
+
+Attempt Scheduler::Impl::Describe(const queue::PodTicket& ticket, const framework::Profile& profile,
+                                  const std::optional<Judgement>& judged) const {
+  Attempt attempt;
+  attempt.pod = ticket.pod().get();
+  attempt.profile = &profile;
+  attempt.judgement = judged ? &*judged : nullptr;
+  attempt.trace = &core.engine->traces().last();
+  attempt.attempts = ticket.info().attempts;
+  return attempt;
 }
 
 void Scheduler::Impl::Fail(queue::PodTicket ticket, Failure failure) {
@@ -302,21 +337,6 @@ void Scheduler::Impl::Fail(queue::PodTicket ticket, Failure failure) {
   if (!now || !now->node_name.empty()) return;  // nothing left to write on
   const char* reason = failure.verdict.rejected() ? "Unschedulable" : "SchedulerError";
   statuses.Write(*pod, PodCondition{"PodScheduled", "False", reason, failure.message}, failure.nominate);
-}
-
-void Scheduler::Impl::Tell(const Pod& pod, const framework::Profile& profile, const Judgement& judgement, int attempts,
-                           std::string node, std::string message, std::string nominated) {
-  if (!core.options.observer) return;
-  Attempt attempt;
-  attempt.pod = &pod;
-  attempt.profile = &profile;
-  attempt.judgement = &judgement;
-  attempt.trace = &core.engine->traces().last();
-  attempt.attempts = attempts;
-  attempt.node = std::move(node);
-  attempt.message = std::move(message);
-  attempt.nominated = std::move(nominated);
-  core.options.observer->OnAttempt(attempt);
 }
 
 // The facade.

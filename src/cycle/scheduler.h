@@ -26,18 +26,21 @@ namespace berth::cycle {
 struct Attempt {
   const Pod* pod = nullptr;
   const framework::Profile* profile = nullptr;
-  const framework::Judgement* judgement = nullptr;
+  const framework::Judgement* judgement = nullptr;  // null unless somebody wanted it, or it was needed anyway
   const framework::CycleTrace* trace = nullptr;
-  int attempts = 0;       // of this pod, this one included
-  std::string node;       // where it was assumed; empty: it was not
-  std::string message;    // why not
-  std::string nominated;  // the node that preemption chose; empty without
+  int attempts = 0;            // of this pod, this one included
+  std::string node;            // where it was assumed; empty: it was not
+  std::string message;         // why not
+  std::string nominated;       // the node that preemption chose; empty without
+  bool by_nomination = false;  // it went where status.nominatedNodeName said
 };
 
 // Told of what happens, as it happens: for output, metrics and tests. Must not call back.
 class Observer {
  public:
   virtual ~Observer() = default;
+  // Whether the next attempt of this pod is to be judged in full, with a verdict and scores for every node.
+  virtual bool WantsJudgement(const Pod&) { return false; }
   virtual void OnAttempt(const Attempt&) {}
   // The pod is bound; `node` accepted it.
   virtual void OnBound(const Pod& /*pod*/, const std::string& /*node*/) {}
@@ -45,6 +48,8 @@ class Observer {
   virtual void OnBindFailed(const Pod& /*pod*/, const std::string& /*node*/, const std::string& /*message*/) {}
   // Where a pod went in the queue, and upstream's label of the event that caused it.
   virtual void OnQueueMove(const queue::QueuedPodInfo&, queue::Place, std::string_view /*event*/) {}
+  // With SchedulerOptions::verify: a remembered decision and a full judgement disagree.
+  virtual void OnDifference(const std::string&) {}
   // Something outside behaved oddly; nothing was lost.
   virtual void OnComplaint(const std::string&) {}
 };
@@ -64,6 +69,9 @@ struct SchedulerOptions {
   Duration max_in_unschedulable = Duration::Seconds(5 * 60);
   Observer* observer = nullptr;  // may be null
   Adviser* adviser = nullptr;    // may be null
+  bool remember = true;          // answers are kept for pods of one template
+  // Every remembered decision is made again in full and compared; the observer hears of differences.
+  bool verify = false;
 };
 
 // The heart of it is RunOnce: apply what the inbox brought, then decide about one pod. Whoever owns the thread calls it

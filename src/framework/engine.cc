@@ -4,6 +4,9 @@
 
 #include <utility>
 
+#include "framework/difference.h"
+#include "framework/guard.h"
+
 namespace berth::framework {
 
 Result<std::unique_ptr<Engine>> Engine::Make(const config::SchedulerConfiguration& config, const Registry& registry,
@@ -40,6 +43,78 @@ Judgement Engine::Judge(const Profile& profile, const Pod& pod, const Snapshot& 
   Judgement judgement = framework::Judge(profile, table_, clock_).Run(pod, snapshot, options);
   traces_.Add(MakeTrace(pod, snapshot, judgement, decisions_++));
   return judgement;
+}
+
+Decision Engine::Decide(const Profile& profile, const Pod& pod, const Snapshot& snapshot) {
+  if (const auto memory = memories_.find(&profile); memory != memories_.end()) {
+    // The reference judges every pod, also those that are left to us: it draws its random numbers with us.
+    const Profile* twin = reference_ ? reference_->FindProfile(profile.scheduler_name) : nullptr;
+    CycleTrace& trace = traces_.Next();
+    std::optional<Decision> decision = memory->second->Decide(pod, snapshot, trace);
+    std::optional<Judgement> judged;
+    if (twin) judged = reference_->Judge(*twin, pod, snapshot, {});
+    if (decision) {
+      trace.position = decisions_++;
+      if (twin) {
+        const std::string difference =
+            Difference(*decision, trace, *judged, *twin, reference_->table(), snapshot, profile, table_);
+        if (!difference.empty()) on_difference_(FullName(pod) + ": " + difference);
+      }
+      return std::move(*decision);
+    }
+    traces_.Drop();
+  }
+  Judgement judgement = Judge(profile, pod, snapshot, {});
+  return DecisionOf(judgement, snapshot, table_, 0);
+}
+
+std::vector<PluginIndex*> Engine::Indexes() {
+  if (!indexed_) {
+    indexed_ = true;
+    for (const auto& [name, profile] : profiles_) {
+      for (const ProfilePlugin& plugin : profile->plugins) {
+        std::unique_ptr<PluginIndex> index =
+            Guard([&] { return plugin.plugin->MakeIndex(); }, [](const std::string&) { return nullptr; });
+        if (!index) continue;
+        index_of_[plugin.plugin.get()] = index.get();
+        indexes_.push_back(std::move(index));
+      }
+    }
+  }
+  std::vector<PluginIndex*> all;
+  for (const auto& index : indexes_) all.push_back(index.get());
+  return all;
+}
+
+void Engine::Remember(const MemoryOptions& options) {
+  for (const auto& [name, profile] : profiles_) {
+    std::vector<const PluginIndex*> indexes;
+    for (const ProfilePlugin& plugin : profile->plugins) {
+      const auto index = index_of_.find(plugin.plugin.get());
+      indexes.push_back(index == index_of_.end() ? nullptr : index->second);
+    }
+    memories_[profile.get()] = std::make_unique<Memory>(*profile, table_, clock_, std::move(indexes), options);
+  }
+}
+
+void Engine::Verify(Engine& reference, std::function<void(const std::string&)> on_difference) {
+  reference_ = &reference;
+  on_difference_ = std::move(on_difference);
+}
+
+Memory::Stats Engine::memory_stats() const {
+  Memory::Stats sum;
+  for (const auto& [profile, memory] : memories_) {
+    const Memory::Stats stats = memory->stats();
+    sum.decisions += stats.decisions;
+    sum.left += stats.left;
+    sum.hits += stats.hits;
+    sum.full_passes += stats.full_passes;
+    sum.repaired_rows += stats.repaired_rows;
+    sum.classes += stats.classes;
+    sum.bytes += stats.bytes;
+  }
+  return sum;
 }
 
 }  // namespace berth::framework

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -11,8 +12,10 @@
 #include "berth/error.h"
 #include "berth/registry.h"
 #include "config/types.h"
+#include "framework/decision.h"
 #include "framework/host.h"
 #include "framework/judge.h"
+#include "framework/memory.h"
 #include "framework/profile.h"
 #include "framework/trace.h"
 
@@ -34,7 +37,19 @@ class Engine {
   // The first profile of the configuration.
   const Profile& first_profile() const { return *first_; }
   const Profiles& profiles() const { return profiles_; }
+  // Everything about one pod and all nodes.
   Judgement Judge(const Profile& profile, const Pod& pod, const Snapshot& snapshot, const JudgeOptions& options);
+  // What the cycle needs of that with default options, from memory as far as possible.
+  Decision Decide(const Profile& profile, const Pod& pod, const Snapshot& snapshot);
+
+  // From now on decisions are remembered. REQUIRES: all snapshots are of one cluster, and it feeds the indexes.
+  void Remember(const MemoryOptions& options = {});
+  // The plugins' indexes, made when first asked for. They live as long as the engine.
+  std::vector<PluginIndex*> Indexes();
+  // Every remembered decision is checked against `reference`, made from the same configuration and seed, which judges
+  // in full. `on_difference` is told what differs; the decision stands. REQUIRES: the reference outlives the engine.
+  void Verify(Engine& reference, std::function<void(const std::string&)> on_difference);
+  Memory::Stats memory_stats() const;
   VerdictTable& table() { return table_; }
   const VerdictTable& table() const { return table_; }
   // The records of the last decisions.
@@ -54,6 +69,12 @@ class Engine {
   VerdictTable table_;
   TraceRing traces_{1024};
   uint64_t decisions_ = 0;
+  std::vector<std::unique_ptr<PluginIndex>> indexes_;
+  std::map<const Plugin*, const PluginIndex*> index_of_;
+  bool indexed_ = false;
+  std::map<const Profile*, std::unique_ptr<Memory>> memories_;
+  Engine* reference_ = nullptr;
+  std::function<void(const std::string&)> on_difference_;
 };
 
 }  // namespace berth::framework

@@ -15,15 +15,23 @@ namespace {
 // What PostFilter plugins see of the judgement so far.
 class Report final : public FilterReport {
  public:
-  Report(const Judgement& judgement, const VerdictTable& table) : judgement_(judgement), table_(table) {}
+  Report(const Judgement& judgement, const VerdictTable& table, const Snapshot& snapshot)
+      : judgement_(judgement), table_(table), snapshot_(snapshot) {}
   const Verdict& verdict(Row row) const override {
     const VerdictId id = row < judgement_.verdicts.size() ? judgement_.verdicts[row] : kNotJudged;
     return id == kNotJudged ? judgement_.absent : table_.Get(id);
+  }
+  std::vector<Row> Resolvable() const override {
+    std::vector<Row> rows;
+    for (const Row row : snapshot_.order())
+      if (verdict(row).code() == Code::kUnschedulable) rows.push_back(row);
+    return rows;
   }
 
  private:
   const Judgement& judgement_;
   const VerdictTable& table_;
+  const Snapshot& snapshot_;
 };
 
 }  // namespace
@@ -180,36 +188,37 @@ void Judge::FilterAll(CycleRun& run, const PreFilterRuling& pre, Judgement& out)
 }
 
 void Judge::PostFilterAll(CycleRun& run, Judgement& out) const {
-  if (profile_.post_filter.empty()) {
-    out.post_filter.nominated_node = "";
-    return;
+  out.post_filter_ran = !profile_.post_filter.empty();
+  PostFilterRuling ruling = RunPostFilter(run, Report(out, table_, run.snapshot()));
+  out.post_filter = std::move(ruling.outcome);
+  out.post_filter_plugin = ruling.plugin;
+}
+
+PostFilterRuling RunPostFilter(CycleRun& run, const FilterReport& report) {
+  const Profile& profile = run.profile();
+  PostFilterRuling result;
+  if (profile.post_filter.empty()) {
+    result.outcome.nominated_node = "";
+    return result;
   }
-  out.post_filter_ran = true;
-  const Report report(out, table_);
   std::vector<std::string> reasons;
   PostFilterOutcome kept;
-  for (const auto& entry : profile_.post_filter) {
+  for (const auto& entry : profile.post_filter) {
     PostFilterOutcome outcome =
         Guard([&] { return entry.plugin->PostFilter(run, run.states().slots[entry.index].get(), report); },
               [](std::string text) {
                 return PostFilterOutcome{Verdict::Fail(std::move(text)), std::nullopt, nullptr};
               });
     const Code code = outcome.verdict.code();
-    if (code == Code::kSuccess || code == Code::kUnschedulableAndUnresolvable) {
-      out.post_filter = std::move(outcome);
-      out.post_filter_plugin = entry.index;
-      return;
-    }
-    if (!IsRejected(code)) {
-      out.post_filter = {Verdict::Fail(outcome.verdict.message()), std::nullopt, nullptr};
-      return;
-    }
+    if (code == Code::kSuccess || code == Code::kUnschedulableAndUnresolvable) return {std::move(outcome), entry.index};
+    if (!IsRejected(code)) return {{Verdict::Fail(outcome.verdict.message()), std::nullopt, nullptr}, entry.index};
     reasons.insert(reasons.end(), outcome.verdict.reasons().begin(), outcome.verdict.reasons().end());
     if (outcome.nominated_node) kept.nominated_node = std::move(outcome.nominated_node);
     if (outcome.plan) kept.plan = std::move(outcome.plan);
   }
   kept.verdict = Verdict(Code::kUnschedulable, std::move(reasons));
-  out.post_filter = std::move(kept);
+  result.outcome = std::move(kept);
+  return result;
 }
 
 Error Judge::ScoreAll(CycleRun& run, Judgement& out) const {
@@ -248,7 +257,8 @@ Error Judge::ScoreAll(CycleRun& run, Judgement& out) const {
     scores.raw.reserve(out.feasible.size());
     for (const Row row : out.feasible) scores.raw.push_back(column[row]);
     scores.normalized = scores.raw;
-    if (entry.plugin->HasNormalize()) {
+    berth::Normalize(entry.plugin->normalization(), scores.normalized);
+    if (entry.plugin->normalization() == Normalization::kOwn) {
       const Error error =
           GuardError([&] { return entry.plugin->Normalize(run, state, out.feasible, scores.normalized); });
       if (!error.ok())
@@ -307,28 +317,21 @@ size_t FeasibleNodesToFind(int32_t percent, size_t nodes) {
 
 Row PickWinner(const Judgement& judgement, const Snapshot& snapshot, size_t start) {
   if (judgement.feasible.size() == 1 || judgement.totals.empty()) return judgement.feasible.front();
-  // Totals in the order in which upstream, working alone, would have collected the nodes.
-  std::vector<int64_t> total_of(judgement.verdicts.size(), INT64_MIN);
-  for (size_t i = 0; i < judgement.feasible.size(); ++i) total_of[judgement.feasible[i]] = judgement.totals[i];
-  std::vector<std::pair<int64_t, Row>> heap;
-  const std::span<const Row> order = snapshot.order();
-  for (size_t i = 0; i < order.size(); ++i) {
-    const Row row = order[(start + i) % order.size()];
-    if (total_of[row] != INT64_MIN) heap.emplace_back(total_of[row], row);
+  const std::span<const uint32_t> ranks = snapshot.ranks();
+  const size_t n = snapshot.node_count();
+  Row best = kNoRow;
+  int64_t best_total = 0;
+  size_t best_rank = 0;
+  for (size_t i = 0; i < judgement.feasible.size(); ++i) {
+    const Row row = judgement.feasible[i];
+    const size_t rank = (ranks[row] + n - start) % n;
+    const int64_t total = judgement.totals[i];
+    if (best != kNoRow && (total < best_total || (total == best_total && rank > best_rank))) continue;
+    best = row;
+    best_total = total;
+    best_rank = rank;
   }
-  // container/heap's Init on a max-heap; only the top matters.
-  const size_t n = heap.size();
-  for (size_t root = n / 2; root-- > 0;) {
-    for (size_t at = root;;) {
-      size_t child = 2 * at + 1;
-      if (child >= n) break;
-      if (child + 1 < n && heap[child + 1].first > heap[child].first) ++child;
-      if (heap[child].first <= heap[at].first) break;
-      std::swap(heap[at], heap[child]);
-      at = child;
-    }
-  }
-  return heap.front().second;
+  return best;
 }
 
 }  // namespace berth::framework

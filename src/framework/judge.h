@@ -97,8 +97,15 @@ std::optional<Ruling> FindGate(const Profile& profile, const Pod& pod);
 // kube-scheduler's numFeasibleNodesToFind for an explicit percentage (percent 0 means all here: judging is cheap).
 size_t FeasibleNodesToFind(int32_t percent, size_t nodes);
 
-// The row to bind to: the best total; among equals what upstream's heap leaves on top when feasible nodes come in node
-// order from `start` on. REQUIRES: judgement.kind == kFits.
+// What PostFilter as a whole said, and whose word it is.
+struct PostFilterRuling {
+  PostFilterOutcome outcome;
+  uint16_t plugin = kNoPlugin;
+};
+PostFilterRuling RunPostFilter(CycleRun& run, const FilterReport& report);
+
+// The row to bind to: the best total; among equals the first in node order from `start` on. (kube-scheduler's pick
+// among equals depends on its threads.) REQUIRES: judgement.kind == kFits, start is below the number of nodes.
 Row PickWinner(const Judgement& judgement, const Snapshot& snapshot, size_t start = 0);
 
 }  // namespace berth::framework

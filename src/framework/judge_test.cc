@@ -295,19 +295,20 @@ TEST_F(JudgeTest, ExplicitPercentagesFindAsManyNodesAsUpstream) {
     EXPECT_EQ(FeasibleNodesToFind(c.percent, c.nodes), c.want) << c.percent << "% of " << c.nodes;
 }
 
-TEST_F(JudgeTest, AmongEqualsTheWinnerIsWhatUpstreamsHeapLeavesOnTop) {
+TEST_F(JudgeTest, AmongEqualsTheFirstInNodeOrderFromTheStartWins) {
   AddNodes(5);
   auto winner = [&](std::vector<int64_t> scores, size_t start = 0) {
     maker_.profile.score.clear();
     maker_.Score("a", 1, ByNumber(std::move(scores)));
     return PickWinner(Run(), cluster_.snapshot(), start);
   };
-  EXPECT_EQ(winner({1, 1, 5, 5, 5}), 3u);
+  EXPECT_EQ(winner({1, 1, 5, 5, 5}), 2u);
   EXPECT_EQ(winner({5, 5, 5, 5, 5}), 0u);
   EXPECT_EQ(winner({1, 5, 2, 5, 5}), 1u);
   EXPECT_EQ(winner({1, 2, 3, 4, 9}), 4u);
   EXPECT_EQ(winner({5, 5, 5, 5, 5}, 2), 2u) << "the search begins at the start";
-  EXPECT_EQ(winner({5, 5, 1, 1, 5}, 2), 0u) << "in order 1 1 5 5 5 as above";
+  EXPECT_EQ(winner({5, 5, 1, 1, 5}, 2), 4u);
+  EXPECT_EQ(winner({5, 5, 1, 1, 1}, 2), 0u) << "and goes on at the front";
 }
 
 TEST_F(JudgeTest, FreeAndGhostRowsAreNeverJudged) {

@@ -63,13 +63,17 @@ CycleTrace MakeTrace(const Pod& pod, const Snapshot& snapshot, const Judgement& 
     trace.top.push_back({snapshot.node(judgement.feasible.front()).name(), 0, {}});
   }
 
-  if (const auto& plan = judgement.post_filter.plan) {
-    trace.selected = plan->selected;
-    trace.preemption_candidates = static_cast<uint32_t>(plan->candidates.size());
-    for (const PreemptionCandidate& candidate : plan->candidates)
-      if (candidate.node == plan->selected) trace.victims = static_cast<uint32_t>(candidate.victims.size());
-  }
+  DescribePlan(judgement.post_filter, trace);
   return trace;
+}
+
+void DescribePlan(const PostFilterOutcome& outcome, CycleTrace& trace) {
+  if (!outcome.plan) return;
+  const PreemptionPlan& plan = *outcome.plan;
+  trace.selected = plan.selected;
+  trace.preemption_candidates = static_cast<uint32_t>(plan.candidates.size());
+  for (const PreemptionCandidate& candidate : plan.candidates)
+    if (candidate.node == plan.selected) trace.victims = static_cast<uint32_t>(candidate.victims.size());
 }
 
 const CycleTrace* TraceRing::Find(const std::string& pod) const {

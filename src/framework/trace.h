@@ -40,6 +40,9 @@ struct CycleTrace {
   static constexpr size_t kMaxCandidates = 5;
 };
 
+// What preemption came to, for the record.
+void DescribePlan(const PostFilterOutcome& outcome, CycleTrace& trace);
+
 CycleTrace MakeTrace(const Pod& pod, const Snapshot& snapshot, const Judgement& judgement, uint64_t position);
 
 // The last so many traces, oldest first out.
@@ -47,9 +50,13 @@ CycleTrace MakeTrace(const Pod& pod, const Snapshot& snapshot, const Judgement& 
 class TraceRing {
  public:
   explicit TraceRing(size_t capacity) : ring_(capacity) {}
-  void Add(CycleTrace trace) { ring_[next_++ % ring_.size()] = std::move(trace); }
+  void Add(CycleTrace trace) { Next() = std::move(trace); }
+  // The slot of the next trace, with whatever an old one left in it.
+  CycleTrace& Next() { return ring_[next_++ % ring_.size()]; }
   // The newest trace of a pod (`namespace/name`); null when it is not (or no longer) there.
   const CycleTrace* Find(const std::string& pod) const;
+  // Takes back the last Next. REQUIRES: size() > 0
+  void Drop() { --next_; }
   // REQUIRES: size() > 0
   const CycleTrace& last() const { return ring_[(next_ - 1) % ring_.size()]; }
   size_t size() const { return next_ < ring_.size() ? next_ : ring_.size(); }

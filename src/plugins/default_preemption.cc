@@ -143,10 +143,7 @@ PostFilterOutcome DefaultPreemption::Preempt(const Cycle& cycle, const FilterRep
   }
   if (snapshot.node_count() == 0) return {Verdict::Fail("no nodes available"), std::nullopt, nullptr};
 
-  std::vector<Row> potential;
-  for (const Row row : snapshot.order()) {
-    if (report.verdict(row).code() == Code::kUnschedulable) potential.push_back(row);
-  }
+  const std::vector<Row> potential = report.Resolvable();
   DryRun run;
   if (!potential.empty()) {
     const size_t offset = handle_.Random() % potential.size();

@@ -8,7 +8,6 @@
 
 #include "plugins/common/device_classes.h"
 #include "plugins/common/label_syntax.h"
-#include "plugins/common/normalize.h"
 
 namespace berth::plugins {
 namespace {
@@ -43,7 +42,7 @@ PreFilterOutcome DynamicResources::PreFilter(const Cycle& cycle) const {
   auto state = std::make_unique<State>();
   if (!pod.resource_claims.empty()) {
     state->has_claims = true;
-    return {Verdict(kClaimsNotYet), std::move(state), {}};
+    return {Verdict(kClaimsNotYet), std::move(state), {}, {}};
   }
   for (const auto& [id, amount] : pod.resources.request.scalars) {
     if (amount != 0 && IsBackedByDeviceClass(cycle.snapshot(), id)) state->from_devices.push_back(id);
@@ -74,18 +73,12 @@ Error DynamicResources::Score(const Cycle&, const PluginState*, const NodeBatch&
   return Error::Ok();
 }
 
-Error DynamicResources::Normalize(const Cycle&, const PluginState*, std::span<const Row>,
-                                  std::span<int64_t> scores) const {
-  DefaultNormalize(scores, false);
-  return Error::Ok();
-}
-
 Depends DynamicResources::DependsOn(Point point) const {
   switch (point) {
     case Point::kPreFilter:
-      return {0, epoch::kObjects};
+      return {0, epoch::kDevices};
     case Point::kFilter:
-      return {row_field::kAllocatable, epoch::kObjects};
+      return {row_field::kAllocatable, epoch::kDevices};
     case Point::kScore:
       return Depends::OnRow(0);
     default:

@@ -46,8 +46,7 @@ class DynamicResources final : public PreEnqueuePlugin,
   Error Filter(const Cycle& cycle, const PluginState* state, const NodeBatch& nodes, Rejections& out) const override;
   PostFilterOutcome PostFilter(const Cycle&, const PluginState* state, const FilterReport&) const override;
   Error Score(const Cycle&, const PluginState*, const NodeBatch&, std::span<int64_t> scores) const override;
-  bool HasNormalize() const override { return true; }
-  Error Normalize(const Cycle&, const PluginState*, std::span<const Row>, std::span<int64_t> scores) const override;
+  Normalization normalization() const override { return Normalization::kByMax; }
   Verdict Reserve(const Placement&, StateSlot&) const override { return kFits; }
   void Unreserve(const Placement&, StateSlot&) const override {}
   PreFlight PreBindPreFlight(const Placement&, StateSlot&) const override { return {Verdict::Skip(), true}; }

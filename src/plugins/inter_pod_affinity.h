@@ -44,7 +44,7 @@ class InterPodAffinity final : public PreFilterPlugin, public FilterPlugin, publ
   PreScoreOutcome PreScore(const Cycle& cycle, std::span<const Row> feasible) const override;
   Error Score(const Cycle& cycle, const PluginState* state, const NodeBatch& nodes,
               std::span<int64_t> scores) const override;
-  bool HasNormalize() const override { return true; }
+  Normalization normalization() const override { return Normalization::kOwn; }
   Error Normalize(const Cycle& cycle, const PluginState* state, std::span<const Row> rows,
                   std::span<int64_t> scores) const override;
 

@@ -161,7 +161,8 @@ PreFilterOutcome InterPodAffinity::PreFilter(const Cycle& cycle) const {
   base->namespace_labels = NamespaceLabels(cycle.snapshot(), pod.namespace_());
   base->matches_itself = MatchesAll(base->affinity, pod);
   PairCounts existing = CountExistingAntiAffinity(cycle, *base);
-  if (existing.empty() && base->affinity.empty() && base->anti.empty()) return PreFilterOutcome::Skip();
+  if (existing.empty() && base->affinity.empty() && base->anti.empty())
+    return PreFilterOutcome::Skip().While(kExistingTerms);
   IncomingCounts incoming = CountIncoming(cycle.snapshot(), *base);
   return PreFilterOutcome::Ok(std::make_unique<FilterState>(std::move(base), std::move(existing), std::move(incoming)));
 }

@@ -71,7 +71,7 @@ PreScoreOutcome InterPodAffinity::PreScore(const Cycle& cycle, std::span<const R
   const Pod& pod = cycle.pod();
   const Snapshot& snapshot = cycle.snapshot();
   const bool own_terms = HasPreferred(pod.affinity.pod_affinity) || HasPreferred(pod.affinity.pod_anti_affinity);
-  if (args_.ignore_preferred_terms_of_existing_pods && !own_terms) return PreScoreOutcome::Skip();
+  if (args_.ignore_preferred_terms_of_existing_pods && !own_terms) return PreScoreOutcome::Skip().While(0);
   if (const std::string errors = TermParseErrors(pod); !errors.empty()) {
     return PreScoreOutcome::Fail("failed to parse pod: " + errors);
   }
@@ -97,7 +97,8 @@ PreScoreOutcome InterPodAffinity::PreScore(const Cycle& cycle, std::span<const R
       }
     }
   }
-  if (!state->weights.touched()) return PreScoreOutcome::Skip();
+  if (!state->weights.touched())
+    return own_terms ? PreScoreOutcome::Skip() : PreScoreOutcome::Skip().While(kExistingTerms);
   return PreScoreOutcome::Ok(std::move(state));
 }
 

@@ -9,10 +9,15 @@
 #include <string_view>
 #include <vector>
 
+#include "berth/depends.h"
 #include "berth/pod.h"
 #include "berth/snapshot.h"
 
 namespace berth::plugins {
+
+// What the terms of placed pods amount to for a pod without terms of its own depends on these alone.
+inline constexpr Epochs kExistingTerms =
+    epoch::kAffinityPods | epoch::kNamespaces | epoch::kNodeSet | epoch::kNodeLabels;
 
 // One term of one pod, with the namespaces it speaks of.
 struct AffinityTerm {

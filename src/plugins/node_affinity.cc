@@ -10,7 +10,6 @@
 #include <string>
 
 #include "plugins/common/node_terms.h"
-#include "plugins/common/normalize.h"
 #include "plugins/common/signing.h"
 
 namespace berth::plugins {
@@ -190,15 +189,10 @@ Error NodeAffinity::Score(const Cycle& cycle, const PluginState* state, const No
   return Error::Ok();
 }
 
-Error NodeAffinity::Normalize(const Cycle&, const PluginState*, std::span<const Row>, std::span<int64_t> scores) const {
-  DefaultNormalize(scores, false);
-  return Error::Ok();
-}
-
 Depends NodeAffinity::DependsOn(Point point) const {
   if (point == Point::kFilter || point == Point::kScore) return Depends::OnRow(row_field::kLabels | row_field::kName);
   // The compiled selectors hold value ids, which change with any node's labels.
-  return {row_field::kLabels | row_field::kName, epoch::kNodeSet | epoch::kOtherRows};
+  return {row_field::kLabels | row_field::kName, epoch::kNodeSet | epoch::kNodeLabels};
 }
 
 bool NodeAffinity::Sign(const Pod& pod, Signature& out) const {

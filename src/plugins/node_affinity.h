@@ -37,8 +37,7 @@ class NodeAffinity final : public PreFilterPlugin, public FilterPlugin, public P
   // The sum of the weights of the preferred terms that match.
   Error Score(const Cycle& cycle, const PluginState* state, const NodeBatch& nodes,
               std::span<int64_t> scores) const override;
-  bool HasNormalize() const override { return true; }
-  Error Normalize(const Cycle&, const PluginState*, std::span<const Row>, std::span<int64_t> scores) const override;
+  Normalization normalization() const override { return Normalization::kByMax; }
 
   Depends DependsOn(Point point) const override;
   bool Sign(const Pod& pod, Signature& out) const override;

@@ -227,9 +227,9 @@ Depends NodeResourcesFit::DependsOn(Point point) const {
   constexpr RowFields kAmounts = row_field::kAllocatable | row_field::kRequested;
   switch (point) {
     case Point::kPreFilter:
-      return {0, epoch::kObjects};  // which resources device classes stand for
+      return {0, epoch::kDevices};  // which resources device classes stand for
     case Point::kFilter:
-      return {kAmounts | row_field::kPodCount, epoch::kObjects};
+      return {kAmounts | row_field::kPodCount, epoch::kDevices};
     case Point::kPreScore:
       return Depends::OnRow(0);
     default:

@@ -40,7 +40,7 @@ PreFilterOutcome NodeVolumeLimits::PreFilter(const Cycle& cycle) const {
 }
 
 Depends NodeVolumeLimits::DependsOn(Point point) const {
-  if (point == Point::kPreFilter) return {0, epoch::kObjects};
+  if (point == Point::kPreFilter) return {0, epoch::kVolumes};
   return Depends::OnRow(0);
 }
 

@@ -45,7 +45,7 @@ class PodTopologySpread final : public PreFilterPlugin, public FilterPlugin, pub
   PreScoreOutcome PreScore(const Cycle& cycle, std::span<const Row> feasible) const override;
   Error Score(const Cycle& cycle, const PluginState* state, const NodeBatch& nodes,
               std::span<int64_t> scores) const override;
-  bool HasNormalize() const override { return true; }
+  Normalization normalization() const override { return Normalization::kOwn; }
   Error Normalize(const Cycle& cycle, const PluginState* state, std::span<const Row> rows,
                   std::span<int64_t> scores) const override;
 
@@ -57,6 +57,8 @@ class PodTopologySpread final : public PreFilterPlugin, public FilterPlugin, pub
   // The pod's own constraints that say `when`, else the default ones; not resolved yet.
   Result<std::vector<SpreadConstraint>> EffectiveConstraints(const Pod& pod, const Snapshot& snapshot,
                                                              WhenUnsatisfiable when) const;
+  // What the pod's effective constraints depend on: the default ones ask services and controllers for a selector.
+  static Epochs ConstraintsHoldWhile(const Pod& pod) { return pod.topology_spread.empty() ? epoch::kWorkloads : 0; }
   // The hard constraints as far as they are known without a snapshot; no value: unknown, default ones apply.
   std::optional<std::vector<SpreadConstraint>> HardConstraintsForHint(const Pod& pod) const;
   QueueingHint HintPod(const Pod& rejected, const EventObjects& objects) const;

@@ -122,7 +122,7 @@ class FilterState final : public StateOf<FilterState> {
 PreFilterOutcome PodTopologySpread::PreFilter(const Cycle& cycle) const {
   auto constraints = EffectiveConstraints(cycle.pod(), cycle.snapshot(), WhenUnsatisfiable::kDoNotSchedule);
   if (!constraints.ok()) return PreFilterOutcome::Fail("get constraints from pod: " + constraints.error().text());
-  if (constraints->empty()) return PreFilterOutcome::Skip();
+  if (constraints->empty()) return PreFilterOutcome::Skip().While(ConstraintsHoldWhile(cycle.pod()));
   Resolve(constraints.value(), cycle.snapshot());
   auto base = std::make_shared<const FilterBase>(cycle.pod(), cycle.snapshot(), std::move(constraints).value());
   return PreFilterOutcome::Ok(std::make_unique<FilterState>(std::move(base)));

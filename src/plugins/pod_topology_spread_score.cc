@@ -36,7 +36,7 @@ PreScoreOutcome PodTopologySpread::PreScore(const Cycle& cycle, std::span<const 
   const Snapshot& snapshot = cycle.snapshot();
   auto constraints = EffectiveConstraints(pod, snapshot, WhenUnsatisfiable::kScheduleAnyway);
   if (!constraints.ok()) return PreScoreOutcome::Fail("calculating preScoreState: " + constraints.error().text());
-  if (constraints->empty()) return PreScoreOutcome::Skip();
+  if (constraints->empty()) return PreScoreOutcome::Skip().While(ConstraintsHoldWhile(pod));
 
   auto state = std::make_unique<ScoreState>();
   state->constraints = std::move(constraints).value();

@@ -4,7 +4,6 @@
 
 #include <memory>
 
-#include "plugins/common/normalize.h"
 #include "plugins/common/set_memo.h"
 #include "plugins/common/signing.h"
 
@@ -79,12 +78,6 @@ Error TaintToleration::Score(const Cycle&, const PluginState* state, const NodeB
   const std::vector<int64_t>& counts = *static_cast<const ScoreState*>(state)->counts;
   const std::span<const uint32_t> set_of = nodes.taint_set();
   for (size_t i = 0; i < scores.size(); ++i) scores[i] = counts[set_of[i]];
-  return Error::Ok();
-}
-
-Error TaintToleration::Normalize(const Cycle&, const PluginState*, std::span<const Row>,
-                                 std::span<int64_t> scores) const {
-  DefaultNormalize(scores, true);
   return Error::Ok();
 }
 

@@ -21,11 +21,12 @@ class TaintToleration final : public FilterPlugin, public PreScorePlugin, public
   // The number of PreferNoSchedule taints that are not tolerated.
   Error Score(const Cycle& cycle, const PluginState* state, const NodeBatch& nodes,
               std::span<int64_t> scores) const override;
-  bool HasNormalize() const override { return true; }
-  // Fewest taints: 100.
-  Error Normalize(const Cycle&, const PluginState*, std::span<const Row>, std::span<int64_t> scores) const override;
+  Normalization normalization() const override { return Normalization::kByMaxReversed; }
 
-  Depends DependsOn(Point) const override { return Depends::OnRow(row_field::kTaints); }
+  Depends DependsOn(Point point) const override {
+    // PreScore counts by set of taints.
+    return {row_field::kTaints, point == Point::kPreScore ? epoch::kSets : 0};
+  }
   bool Sign(const Pod& pod, Signature& out) const override;
   std::optional<std::vector<EventRegistration>> EventsToRegister() const override;
 };

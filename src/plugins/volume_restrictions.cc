@@ -46,7 +46,7 @@ PreFilterOutcome VolumeRestrictions::PreFilter(const Cycle& cycle) const {
 }
 
 Depends VolumeRestrictions::DependsOn(Point point) const {
-  if (point == Point::kPreFilter) return {0, epoch::kObjects};
+  if (point == Point::kPreFilter) return {0, epoch::kVolumes};
   return Depends::OnRow(0);
 }
 

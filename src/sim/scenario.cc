@@ -183,6 +183,7 @@ class Reader {
     if (in.Has("nodeIn")) {
       ++kinds;
       expectation.type = Expectation::Type::kOnNode;
+      expectation.listed = true;
       in.Strings("nodeIn", expectation.nodes);
       if (expectation.nodes.empty()) in.Complain("nodeIn", "Required value: at least one node");
     }
@@ -228,7 +229,7 @@ void CheckExpectations(const ScenarioWorld& world, const std::string& prefix, Sc
     if (!pod.name.empty() && !pod.namespace_.empty() && !world.EverExists(pod)) complain(expectation, "pod", pod);
     for (const std::string& name : expectation.nodes) {
       const Key node{client::Kind::kNode, "", name};
-      const char* field = expectation.nodes.size() == 1 ? "node" : "nodeIn";
+      const char* field = expectation.listed ? "nodeIn" : "node";
       if (!name.empty() && !world.EverExists(node)) complain(expectation, field, node);
     }
   }

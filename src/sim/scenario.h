@@ -57,6 +57,7 @@ struct Expectation {
   std::string namespace_, pod;  // the pod's name
   Type type = Type::kPending;
   std::vector<std::string> nodes;  // kOnNode: one of these
+  bool listed = false;             // the nodes stand in nodeIn
   std::string message;             // kPending: a part of the message
 
   std::string FullPod() const { return namespace_ + "/" + pod; }

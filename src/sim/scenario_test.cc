@@ -180,6 +180,25 @@ TEST(ScenarioTest, ExpectationsAreAboutThingsThatExist) {
                           "s.yaml: expect[3].nodeIn: no file, step or generator creates Node \"c\""));
 }
 
+TEST(ScenarioTest, AMissingNodeIsNamedByTheFieldItStandsIn) {
+  const ScenarioLoad load = Read(std::string("steps:\n- apply: ") + kPod + "\nexpect:\n- {pod: p, nodeIn: [zz]}\n" +
+                                 "- {pod: p, node: zz}\n");
+  EXPECT_THAT(load.errors, ElementsAre(HasSubstr("expect[0].nodeIn: no file"), HasSubstr("expect[1].node: no file")));
+}
+
+TEST(ScenarioTest, AUidBelongsToOnePod) {
+  const auto pod = [](const std::string& name, const std::string& uid) {
+    return "{apiVersion: v1, kind: Pod, metadata: {name: " + name + ", uid: " + uid +
+           "}, spec: {containers: [{name: c, image: i}]}}";
+  };
+  const ScenarioLoad load =
+      Read("steps:\n- apply: [" + pod("p", "u") + ", " + pod("q", "v") + ", " + pod("r", "u") +
+           "]\n- apply: " + pod("p", "u") + "\n- patch: {kind: Pod, name: q, patch: {metadata: {uid: u}}}\n");
+  EXPECT_THAT(load.errors, ElementsAre(AllOf(HasSubstr("steps[0].apply[2]"), HasSubstr("metadata.uid"),
+                                             HasSubstr("Duplicate value: \"u\", which is also the uid of default/p")),
+                                       AllOf(HasSubstr("steps[2].patch"), HasSubstr("metadata.uid"))));
+}
+
 TEST(ScenarioTest, AnExpectationSaysOneThing) {
   const std::string head = std::string("steps:\n- apply: [") + kPod + ", " + kNode + "]\nexpect:\n- ";
   auto error = [&](const std::string& text) { return Read(head + text).errors; };

@@ -195,21 +195,24 @@ void ScenarioWorld::Complain(const std::string& path, const std::string& text) {
   out_.errors.push_back((prefix_.empty() ? "" : prefix_ + ": ") + path + ": " + text);
 }
 
+// Pods are told apart by uid: of two with one uid, the second would silently not be there.
+void ScenarioWorld::CheckUid(const Pod& pod, std::vector<LoadError>& errors) {
+  if (pod.uid().empty()) return;
+  const auto [first, added] = pod_of_uid_.emplace(pod.uid(), FullName(pod));
+  if (added || first->second == FullName(pod)) return;
+  errors.push_back({"", "Pod", FullName(pod), "metadata.uid", pod.uid(),
+                    "Duplicate value: " + Quoted(pod.uid()) + ", which is also the uid of " + first->second});
+}
+
 void ScenarioWorld::Load(const std::vector<std::string>& paths) {
   LoadOptions options;
   options.unread_kind = [&](const std::string& api_version, const std::string& kind, const std::string& file) {
     out_.warnings.push_back(file + ": objects of kind " + kind + " (" + api_version + ") are passed over");
   };
   LoadResult result = LoadObjects(paths, options);
-  // Pods are told apart by uid: of two with one uid, the second would silently not be there.
-  std::map<std::string, const Pod*> by_uid;
   for (const auto& pod : result.objects.pods) {
     CheckRunFor(*pod, result.errors);
-    const auto [first, added] = by_uid.emplace(pod->uid(), pod.get());
-    if (added) continue;
-    result.errors.push_back(
-        {"", "Pod", FullName(*pod), "metadata.uid", pod->uid(),
-         "Duplicate value: " + Quoted(pod->uid()) + ", which is also the uid of " + FullName(*first->second)});
+    CheckUid(*pod, result.errors);
   }
   ForEachObject(result.objects, [&](ClusterObject object) {
     const Key key = KeyOf(object);
@@ -295,15 +298,17 @@ std::optional<ClusterObject> ScenarioWorld::Decode(const Value& raw, const std::
   auto* pod = std::get_if<DecodedPod>(&decoded.object);
   if (pod) {
     LoadedObjects::List<PriorityClass> classes;
-    for (const auto& [key, entry] : entries_)
-      if (key.kind == Kind::kPriorityClass && entry.now)
-        classes.push_back(std::get<client::Ptr<PriorityClass>>(*entry.now));
+    // Entries are ordered by kind: only the classes are walked, not all the pods for every pod.
+    for (auto it = entries_.lower_bound({Kind::kPriorityClass, "", ""});
+         it != entries_.end() && it->first.kind == Kind::kPriorityClass; ++it)
+      if (it->second.now) classes.push_back(std::get<client::Ptr<PriorityClass>>(*it->second.now));
     std::vector<LoadError> errors;
     ApplyAdmission(PriorityClasses(classes), *pod, errors);
     // A class that was refused should not be called missing as well.
     const bool refused = refused_.count({Kind::kPriorityClass, "", pod->pod.priority_class_name}) || unreadable_;
     if (!refused) decoded.errors.insert(decoded.errors.end(), errors.begin(), errors.end());
     CheckRunFor(pod->pod, decoded.errors);
+    CheckUid(pod->pod, decoded.errors);
     if (before) KeepPriority(*std::get<client::Ptr<Pod>>(*before), pod->pod);
   }
   if (!decoded.errors.empty()) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "api/load.h"
+#include "api/load_error.h"
 #include "berth/value.h"
 #include "client/cluster_object.h"
 #include "sim/generate.h"
@@ -78,13 +79,15 @@ class ScenarioWorld {
   std::optional<client::ClusterObject> Decode(const Value& raw, const std::string& path,
                                               const std::optional<client::ClusterObject>& before);
   std::string Absence(const Key& key);
+  void CheckUid(const Pod& pod, std::vector<LoadError>& errors);
 
   Generator generator_;
   std::string prefix_;
   ScenarioLoad& out_;
   std::map<Key, Entry> entries_;
-  std::set<Key> refused_;    // objects that were refused: what depends on them is not judged
-  bool unreadable_ = false;  // some file could not be read at all: anything may be in it
+  std::map<std::string, std::string> pod_of_uid_;  // namespace/name of every pod so far that has a uid in its text
+  std::set<Key> refused_;                          // objects that were refused: what depends on them is not judged
+  bool unreadable_ = false;                        // some file could not be read at all: anything may be in it
 };
 
 }  // namespace berth::sim

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "sim/compare.h"
 
 namespace berth::sim {
@@ -106,6 +108,28 @@ TEST(SimReportTest, JunitHasATestcasePerExpectationAndEscapesTexts) {
             "    </testcase>\n"
             "  </testsuite>\n"
             "</testsuites>\n");
+}
+
+TEST(SimReportTest, ThousandthsHaveOneSign) {
+  EXPECT_EQ(Thousandths(0), "0.000");
+  EXPECT_EQ(Thousandths(12'034), "12.034");
+  EXPECT_EQ(Thousandths(-286), "-0.286");
+  EXPECT_EQ(Thousandths(-1'500), "-1.500");
+  EXPECT_EQ(Thousandths(std::numeric_limits<int64_t>::min()), "-9223372036854775.808");
+}
+
+TEST(SimReportTest, NamesThatAreNoTextBecomeText) {
+  // A stray byte, a cut character, an overlong one, a surrogate; then good ones.
+  const std::string bad = "x\xFF\xC3|\xC0\x80|\xED\xA0\x80|\xC3\xA9\xF0\x9F\x98\x80\xEF\xBF\xBE";
+  const std::string mark = "\xEF\xBF\xBD";
+  const std::string good =
+      "x" + mark + mark + "|" + mark + mark + "|" + mark + mark + mark + "|\xC3\xA9\xF0\x9F\x98\x80";
+  const ScenarioReport report{bad, "s.yaml", {{bad, Sample()}, {bad, Sample()}}};
+  const std::string json = ToValue(std::vector<ScenarioReport>{report}).ToJson();
+  EXPECT_THAT(json, HasSubstr("\"name\":\"" + good + "\xEF\xBF\xBE\""));
+  EXPECT_THAT(json, HasSubstr("\"base\":\"" + good + "\xEF\xBF\xBE\""));
+  EXPECT_EQ(json.find('\xFF'), std::string::npos);
+  EXPECT_THAT(ToJunit({report}), HasSubstr("name=\"" + good + mark + " (" + good + mark + ")\""));
 }
 
 TEST(CompareTest, EveryPodIsInOneClass) {

@@ -3,6 +3,7 @@
 #include "sim/sim_run.h"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <set>
 #include <unordered_map>
@@ -37,6 +38,7 @@ class Runner {
   Result<RunResult> Go(const config::SchedulerConfiguration& config, const Registry& registry) {
     SimulationOptions how;
     how.seed = how.cluster.seed = options_.seed;
+    how.verify = options_.verify;
     if (options_.faults) how.cluster.faults = Faults::Default();
     Result<std::unique_ptr<Simulation>> made = Simulation::Make(config, registry, how, &log_);
     if (!made.ok()) return made.error();
@@ -145,8 +147,14 @@ class Runner {
     }
     simulation_->RunUntil(start_ + last_);
     const Duration patience = options_.duration.value_or(scenario_.duration.value_or(kDefaultPatience));
-    if (!simulation_->RunUntilQuiet(start_ + (last_ + patience)))
-      Note("still busy when time was up, after " + FormatDuration(Now()));
+    if (!simulation_->RunUntilQuiet(start_ + (last_ + patience))) {
+      const size_t retried = simulation_->scheduler().queue().counts().error_backoff;
+      const std::string pods = std::to_string(retried) + (retried == 1 ? " pod is" : " pods are");
+      Note(simulation_->hopeless()
+               ? "there are no nodes; " + pods +
+                     " tried again and again until one comes, which none does: ended after " + FormatDuration(Now())
+               : "still busy when time was up, after " + FormatDuration(Now()));
+    }
     for (size_t i = 0; i < scenario_.expectations.size(); ++i)
       if (!scenario_.expectations[i].at) CheckExpectation(i);
   }
@@ -212,7 +220,8 @@ class Runner {
   void Collect() {
     RunSummary& summary = result_.summary;
     std::unordered_map<std::string, uint64_t*> zone_of;
-    int64_t cpu = 0, memory = 0, used_cpu = 0, used_memory = 0;
+    // Sums of what files say: 64 bits may not hold them.
+    __int128_t cpu = 0, memory = 0, used_cpu = 0, used_memory = 0;
     cluster().ForEach(Kind::kNode, [&](const client::ClusterObject& object) {
       const Node& node = *std::get<Ptr<Node>>(object);
       ++summary.nodes;
@@ -249,12 +258,15 @@ class Runner {
     const auto by_pod = [](const PodLine& a, const PodLine& b) { return a.pod < b.pod; };
     std::sort(result_.placements.begin(), result_.placements.end(), by_pod);
     std::sort(result_.pending.begin(), result_.pending.end(), by_pod);
-    const auto per_mille = [](int64_t used, int64_t of) {
-      return of > 0 ? static_cast<int64_t>(static_cast<__int128_t>(used) * 1000 / of) : 0;
+    const auto per_mille = [](__int128_t used, __int128_t of) {
+      constexpr __int128_t kMost = std::numeric_limits<int64_t>::max();
+      return of > 0 ? static_cast<int64_t>(std::clamp(used * 1000 / of, -kMost, kMost)) : 0;
     };
     summary.placed = result_.placements.size();
     summary.pending = result_.pending.size();
     summary.attempts = log_.attempts();
+    result_.differences = log_.differences();
+    result_.first_difference = log_.first_difference();
     summary.time = Now();
     summary.cpu = per_mille(used_cpu, cpu);
     summary.memory = per_mille(used_memory, memory);
@@ -308,7 +320,8 @@ uint64_t RunSummary::zone_spread() const {
 }
 
 bool RunResult::met() const {
-  return std::all_of(expectations.begin(), expectations.end(), [](const ExpectationResult& e) { return e.met; });
+  return differences == 0 &&
+         std::all_of(expectations.begin(), expectations.end(), [](const ExpectationResult& e) { return e.met; });
 }
 
 Result<RunResult> Run(const Scenario& scenario, const config::SchedulerConfiguration& config, const Registry& registry,

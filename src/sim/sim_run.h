@@ -30,6 +30,7 @@ struct RunOptions {
   std::optional<Duration> duration = {};
   // So many generated pods are deleted and created per virtual second, within the duration; all others are there at 0s.
   int64_t churn = 0;
+  bool verify = false;       // decide everything twice, from memory and in full, and compare
   std::string explain = {};  // namespace/name of the pod whose last decision is kept in full; empty: none
   std::function<void(const RunProgress&)> progress = {};  // may be empty; called now and then
 };
@@ -76,7 +77,11 @@ struct RunResult {
   std::optional<framework::Explanation> explanation;
   std::string explanation_text;
 
-  bool met() const;  // every expectation
+  // Of RunOptions::verify: how many decisions differed, and how the first did.
+  uint64_t differences = 0;
+  std::string first_difference;
+
+  bool met() const;  // every expectation, and no difference
   static constexpr size_t kEvictionsKept = 1000;
 };
 

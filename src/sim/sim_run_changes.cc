@@ -44,6 +44,7 @@ std::string NameOf(const Change& change) {
 
 bool Terminating(const ClusterObject& object) { return client::MetaOf(object).deletion_time.has_value(); }
 
+// REQUIRES: `change` outlives the run, unless tries is 0.
 void Create(Simulation& simulation, const Change& change, const std::string& path,
             const std::function<void(std::string)>& note, int tries) {
   const client::ApiStatus status = simulation.cluster().Create(*change.after);
@@ -92,7 +93,13 @@ void MakeChange(Simulation& simulation, const Change& change, const std::string&
   if (!there) {
     // Evicted, say. A patch has nothing to patch; who applies gets a new one.
     if (change.patch) return note(path + ": " + NameOf(change) + " is gone already");
-    return Create(simulation, change, path, note, 0);
+    // What it was is over: timers and counts that go by the uid must not take the one for the other.
+    Change again = change;
+    ObjectMeta meta = client::MetaOf(*change.after);
+    meta.uid.clear();
+    meta.creation_time.reset();
+    again.after = client::WithMeta(*change.after, std::move(meta));
+    return Create(simulation, again, path, note, 0);
   }
   const client::ApiStatus status = cluster.Update(change.kind, change.namespace_, change.name,
                                                   [&](const ClusterObject& current) { return Merge(change, current); });

@@ -64,7 +64,7 @@ void DecisionLog::OnAttempt(const cycle::Attempt& attempt) {
   decision.message = attempt.message;
   decision.nominated = attempt.nominated;
   decision.time = clock_->Now();
-  decision.was_nominated = attempt.judgement && attempt.judgement->nominated;
+  decision.was_nominated = attempt.by_nomination;
   if (attempt.trace) {
     decision.feasible = attempt.trace->feasible;
     decision.victims = attempt.trace->victims;

@@ -44,8 +44,12 @@ class DecisionLog final : public cycle::Observer {
     clock_ = &clock;
   }
 
+  bool WantsJudgement(const Pod& pod) override { return !explain_.empty() && FullName(pod) == explain_; }
   void OnAttempt(const cycle::Attempt& attempt) override;
   void OnBound(const Pod& pod, const std::string& node) override;
+  void OnDifference(const std::string& text) override {
+    if (differences_++ == 0) first_difference_ = text;
+  }
 
   // Null when the pod was never tried, or was another pod of that name.
   const Decision* Find(const std::string& pod, const std::string& uid) const;
@@ -55,6 +59,8 @@ class DecisionLog final : public cycle::Observer {
   const std::optional<framework::Explanation>& explanation() const { return explanation_; }
   uint64_t attempts() const { return attempts_; }
   uint64_t bound() const { return bound_; }
+  uint64_t differences() const { return differences_; }
+  const std::string& first_difference() const { return first_difference_; }
 
   std::function<void()> on_bound;  // may be empty
 
@@ -64,7 +70,8 @@ class DecisionLog final : public cycle::Observer {
   const Clock* clock_ = nullptr;
   std::unordered_map<std::string, Decision> decisions_;
   std::optional<framework::Explanation> explanation_;
-  uint64_t attempts_ = 0, bound_ = 0;
+  uint64_t attempts_ = 0, bound_ = 0, differences_ = 0;
+  std::string first_difference_;
 };
 
 }  // namespace berth::sim

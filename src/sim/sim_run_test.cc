@@ -151,6 +151,44 @@ TEST_F(SimRunTest, PreemptionEvictsAndTheVictimIsGone) {
   EXPECT_THAT(result.notes, ElementsAre("steps[2]: Pod \"default/low\" is gone already"));
 }
 
+TEST_F(SimRunTest, APodThatIsAppliedAgainAfterItsEvictionIsAnother) {
+  const std::string low = PodText("low", "2", "", ", uid: u, annotations: {sim.berth.dev/run-for: 10s}");
+  const RunResult result = Play("steps:\n- apply: [" + NodeText("a", "2") + ", " + low +
+                                "]\n- {at: 2s, apply: " + PodText("first", "2", "priority: 10, ") +
+                                "}\n- {at: 5s, delete: {kind: Pod, name: first}}\n- {at: 8s, apply: " + low +
+                                "}\n- {at: 15s, apply: " + PodText("second", "2", "priority: 10, ") +
+                                "}\nexpect:\n- {at: 14s, pod: low, node: a}\n- {at: 20s, pod: low, gone: true}\n");
+  EXPECT_TRUE(result.expectations[0].met) << result.expectations[0].actual;
+  EXPECT_THAT(result.expectations[0].actual, HasSubstr("on node a since 8"));
+  EXPECT_TRUE(result.expectations[1].met) << "the first one's end is not its own: " << result.expectations[1].actual;
+  EXPECT_EQ(result.summary.evictions, 2u);
+  EXPECT_EQ(result.summary.finished, 0u);
+}
+
+TEST_F(SimRunTest, SumsBeyond64BitsAreStillRatios) {
+  std::string nodes;
+  for (const char* name : {"a", "b", "c"})
+    nodes += std::string("{apiVersion: v1, kind: Node, metadata: {name: ") + name +
+             "}, status: {allocatable: {cpu: '4', memory: '9000000000000000000', pods: '110'}}}, ";
+  std::string pods;
+  for (const char* name : {"p", "q"})
+    pods += std::string("{apiVersion: v1, kind: Pod, metadata: {name: ") + name +
+            "}, spec: {containers: [{name: c, image: i, resources: {requests: {memory: '8000000000000000000'}}}]}}, ";
+  const RunResult result = Play("steps:\n- apply: [" + nodes + pods + "]\n");
+  EXPECT_EQ(result.summary.placed, 2u);
+  EXPECT_EQ(result.summary.memory, 592);
+}
+
+TEST_F(SimRunTest, WithoutNodesTheRunEndsOnceEveryPodWasTried) {
+  const RunResult result = Play("steps:\n- apply: [" + PodText("p", "1") + ", " + PodText("q", "1") + ", " +
+                                PodText("held", "1", "schedulingGates: [{name: g}], ") + "]\n");
+  EXPECT_THAT(Lines(result), ElementsAre("default/held?", "default/p?", "default/q?"));
+  EXPECT_EQ(result.pending[1].text, "no nodes available to schedule pods");
+  EXPECT_LT(result.summary.time, Duration::Seconds(10));
+  EXPECT_THAT(result.notes, ElementsAre(HasSubstr("there are no nodes; 2 pods are tried again and again until one "
+                                                  "comes, which none does: ended after ")));
+}
+
 TEST_F(SimRunTest, ANameThatIsBeingDeletedIsWaitedFor) {
   const RunResult result =
       Play("steps:\n- apply: [" + NodeText("a", "4") + ", " + PodText("p", "1") +

@@ -279,7 +279,11 @@ void SimulatedCluster::StartPod(const ObjectName& name) {
   const Ptr<Pod> pod = std::get<Ptr<Pod>>(*stored);
   if (pod->terminating() || Finished(*pod) || pod->phase == "Running") return;
   if (!shelf(Kind::kNode).objects.contains(pod->node_name)) {
-    homeless_[pod->node_name].push_back(name);
+    std::vector<ObjectName>& waiting = homeless_[pod->node_name];
+    // Before it grows: a node may never come, while its pods come and go.
+    if (waiting.size() == waiting.capacity())
+      std::erase_if(waiting, [this](const ObjectName& other) { return Incarnation(other) == nullptr; });
+    waiting.push_back(name);
     return;
   }
   PlanEnd(*ChangePod(*stored, [this](Pod& running) {

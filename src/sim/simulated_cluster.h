@@ -59,10 +59,10 @@ struct ClusterOptions {
 // gated (404, 409 otherwise; an unknown node is fine, as with a real server); a status patch and a deletion with a uid
 // are for that uid. A pod's node is never taken back and its uid, creation and deletion times are the server's.
 // Kubelets: a bound pod becomes Running after start_time if its node exists, or else when the node comes; the pod
-// annotation `sim.berth.dev/run-for` ("90s"; 422 when it cannot be read) makes it succeed that long after its start.
-// Deleting a pod that is not bound, or has finished, removes it at once; any other is terminating first and gone after
-// stop_time. Finished pods stay in the store until they are deleted.
-// Every change, deletion and binding carries a new, higher resource version; a patch that changes nothing has none.
+// annotation `sim.berth.dev/run-for` ("90s"; 422 when it cannot be read) makes it succeed that long after its start,
+// and may be changed while it runs. Deleting a pod that is not bound, or has finished, removes it at once; any other is
+// terminating first and gone after stop_time. Finished pods stay in the store until they are deleted. Every change,
+// deletion and binding carries a new, higher resource version; a patch that changes nothing has none.
 //
 // Deterministic: with equal calls, options and seed everything happens the same way.
 // Thread safety: none. Callbacks go through the inbox.
@@ -190,6 +190,8 @@ class SimulatedCluster final : public client::ClusterApi {
   std::map<std::string, client::Lease> leases_;
   // Pods bound to nodes that do not exist, to be started when they do; may name pods that are gone.
   std::unordered_map<std::string, std::vector<client::ObjectName>> homeless_;
+  // When pods that run for a set time will end, by uid; a timer that finds another time here, or none, is void.
+  std::unordered_map<std::string, Time> ends_;
   uint64_t random_;         // state of the fault generator
   uint64_t under_way_ = 0;  // entries of ours on the agenda
   uint64_t events_posted_ = 0;

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "berth/clock.h"
 #include "berth/pod.h"
 #include "client/cluster_object.h"
 
@@ -12,6 +13,8 @@ namespace berth::sim {
 
 inline constexpr std::string_view kRunForAnnotation = "sim.berth.dev/run-for";
 inline constexpr char kRunForPath[] = "metadata.annotations[sim.berth.dev/run-for]";
+// Ten years: far from where 64 bits of nanoseconds end.
+inline constexpr Duration kLongestRun = Duration::Seconds(10LL * 365 * 24 * 3600);
 // What is wrong with the pod's annotation, with its value; empty when nothing is.
 std::string RunForProblem(const Pod& pod);
 

@@ -22,7 +22,8 @@ std::string RunForProblem(const Pod& pod) {
   const Result<Duration> run_for = ParseDuration(*text);
   const std::string start = "Invalid value: " + Quoted(*text) + ": ";
   if (!run_for.ok()) return start + run_for.error().text();
-  return run_for->ns < 0 ? start + "must not be negative" : "";
+  const bool good = *run_for >= Duration{} && *run_for <= kLongestRun;
+  return good ? "" : start + "must be between 0s and 87600h";
 }
 
 // The pod came to its node (`before` null or not bound), or something about it changed there.
@@ -44,12 +45,23 @@ void SimulatedCluster::PodOnNode(const Ptr<Pod>& before, const Ptr<Pod>& after) 
 
 void SimulatedCluster::PlanEnd(const Pod& pod) {
   const std::string* text = pod.meta.annotations.Find(kRunForAnnotation);
+  ends_.erase(pod.uid());
   if (text == nullptr) return;
   const Result<Duration> run_for = ParseDuration(*text);
   if (!run_for.ok()) return;  // Create and Update let none of these in
-  const Duration ran = clock_.Now() - pod.start_time.value_or(clock_.Now());
-  Later(std::max(Duration{}, Duration{run_for->ns - ran.ns}),
-        [this, name = NameOf(pod)] { EndPod(name, "Succeeded"); });
+  // A start may be anywhere in time, further off than 64 bits of nanoseconds reach.
+  const Time now = clock_.Now();
+  const __int128_t ran = static_cast<__int128_t>(now.ns) - pod.start_time.value_or(now).ns;
+  const auto counted = static_cast<int64_t>(std::clamp<__int128_t>(ran, 0, run_for->ns));
+  const Duration left{run_for->ns - counted};
+  const Time end = now + left;
+  ends_[pod.uid()] = end;
+  Later(left, [this, name = NameOf(pod), end] {
+    const auto it = ends_.find(name.uid);
+    if (it == ends_.end() || it->second != end) return;  // it was told otherwise since
+    ends_.erase(it);
+    EndPod(name, "Succeeded");
+  });
 }
 
 void SimulatedCluster::StopPod(const ObjectName& name) {

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "sim/simulated_cluster_test_util.h"
 
 namespace berth::sim {
@@ -200,12 +202,53 @@ TEST(SimulatedClusterTest, APodWithARunTimeSucceedsThatLongAfterItsStart) {
 
 TEST(SimulatedClusterTest, ARunTimeThatCannotBeReadIsRefused) {
   TestWorld world;
-  for (const char* text : {"soon", "", "-1s"}) {
+  for (const char* text : {"soon", "", "-1s", "87601h", "2562047h"}) {
     const client::ApiStatus status = world.cluster.Create(std::make_shared<const Pod>(RunFor("a", text).Build()));
     EXPECT_EQ(status.code, 422) << text;
     EXPECT_THAT(status.message, HasSubstr("metadata.annotations[sim.berth.dev/run-for]: ")) << text;
   }
   EXPECT_EQ(world.cluster.count(Kind::kPod), 0u);
+}
+
+TEST(SimulatedClusterTest, AStartFarOffCountsAsTheBeginningOrTheEndOfTheRun) {
+  TestWorld world;
+  world.AddNode("n");
+  const auto running = [&](const char* name, int64_t start) {
+    world.AddPod(RunFor(name, "87600h").OnNode("n").With([&](Pod& pod) {
+      pod.phase = "Running";
+      pod.start_time = Time{start};
+    }));
+  };
+  running("old", std::numeric_limits<int64_t>::min());
+  running("young", std::numeric_limits<int64_t>::max());
+  world.Pass(Duration::Seconds(1));
+  EXPECT_EQ(world.FindPod("old")->phase, "Succeeded");
+  EXPECT_EQ(world.FindPod("young")->phase, "Running");
+}
+
+TEST(SimulatedClusterTest, ARunTimeMayBeChangedWhileThePodRuns) {
+  TestWorld world;
+  world.AddNode("n");
+  for (const char* name : {"longer", "shorter", "endless"}) world.AddPod(RunFor(name, "10s").OnNode("n"));
+  world.Pass(Duration::Seconds(5));
+  const auto change = [&](const char* name, const Labels& annotations) {
+    world.cluster.Update(Kind::kPod, "default", name, [&](const ClusterObject& object) -> ClusterObject {
+      auto pod = std::make_shared<Pod>(*std::get<Ptr<Pod>>(object));
+      pod->meta.annotations = annotations;
+      return Ptr<Pod>(std::move(pod));
+    });
+  };
+  change("longer", Labels{{"sim.berth.dev/run-for", "100s"}});
+  change("shorter", Labels{{"sim.berth.dev/run-for", "6s"}});
+  change("endless", Labels{});
+  world.Pass(Duration::Seconds(2));
+  EXPECT_EQ(world.FindPod("shorter")->phase, "Succeeded") << "at 7s: it started at 1s";
+  world.Pass(Duration::Seconds(93));
+  EXPECT_EQ(world.FindPod("longer")->phase, "Running");
+  world.Pass(Duration::Seconds(1));
+  EXPECT_EQ(world.FindPod("longer")->phase, "Succeeded") << "at 101s";
+  EXPECT_EQ(world.FindPod("endless")->phase, "Running");
+  EXPECT_TRUE(world.cluster.quiet());
 }
 
 TEST(SimulatedClusterTest, DeletingIsGracefulForPodsOnNodesOnly) {

@@ -20,6 +20,8 @@ Result<std::unique_ptr<Simulation>> Simulation::Make(const config::SchedulerConf
   cycle::SchedulerOptions scheduler_options;
   scheduler_options.seed = options.seed;
   scheduler_options.observer = observer;
+  scheduler_options.remember = options.remember;
+  scheduler_options.verify = options.verify;
   Result<std::unique_ptr<cycle::Scheduler>> scheduler = cycle::Scheduler::Make(
       config, registry, simulation->cluster_, simulation->inbox_, simulation->clock_, scheduler_options);
   if (!scheduler.ok()) return scheduler.error();
@@ -59,12 +61,19 @@ void Simulation::RunUntil(Time end) {
 }
 
 bool Simulation::RunUntilQuiet(Time limit) {
-  while (!quiet()) {
+  while (!quiet() && !hopeless()) {
     if (Step(limit)) continue;
     clock_.MoveTo(limit);
-    return quiet();
+    break;
   }
-  return true;
+  return quiet();
+}
+
+bool Simulation::hopeless() const {
+  if (!agenda_.empty() || !cluster_.quiet() || !inbox_.empty() || !scheduler_->synced()) return false;
+  if (cluster_.count(client::Kind::kNode) > 0 || options_.cluster.faults.any()) return false;
+  const auto counts = scheduler_->queue().counts();
+  return counts.error_backoff > 0 && counts.active == 0 && counts.backoff == 0 && counts.in_flight == 0;
 }
 
 bool Simulation::quiet() const { return agenda_.empty() && cluster_.quiet() && inbox_.empty() && scheduler_->idle(); }

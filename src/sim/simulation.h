@@ -25,6 +25,7 @@ struct SimulationOptions {
   // What one scheduling attempt costs in virtual time. Not zero, so that no chain of attempts can stop the clock.
   Duration attempt_time{100'000};
   Time start = kSimulationStart;
+  bool remember = true, verify = false;  // as in cycle::SchedulerOptions
 };
 
 // While the scheduling thread is at an attempt (attempt_time), the world goes on and letters wait, as in production.
@@ -48,8 +49,11 @@ class Simulation {
   // Time passes until `end`, and stands there.
   void RunUntil(Time end);
   // Time passes until nothing is left to happen except retries of pods that stay unschedulable (their timeout), but not
-  // beyond `limit`. True: it became quiet.
+  // beyond `limit`, nor once it is hopeless. True: it became quiet.
   bool RunUntilQuiet(Time limit);
+  // There are no nodes and nothing is under way or planned but further tries of pods that failed for want of one. Only
+  // who calls At can change that.
+  bool hopeless() const;
   // One thing happens, at the present time or at the next time at which there is one (not beyond `limit`). False: none.
   bool Step(Time limit);
   // Nothing is under way or planned, in the world or in the scheduler.

@@ -58,7 +58,7 @@ struct ScoreFake final : ScorePlugin {
       if (nodes.active()[i]) scores[i] = fn(nodes.view(i).name());
     return Error::Ok();
   }
-  bool HasNormalize() const override { return static_cast<bool>(normalize); }
+  Normalization normalization() const override { return normalize ? Normalization::kOwn : Normalization::kNone; }
   Error Normalize(const Cycle&, const PluginState*, std::span<const Row>, std::span<int64_t> scores) const override {
     return normalize(scores);
   }

@@ -5,9 +5,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "berth/depends.h"
+#include "berth/row.h"
 
-namespace berth::cluster {
+namespace berth {
+inline namespace v1 {
 
 // A bounded ring. Positions count changes since the start and never repeat.
 // Thread safety: scheduling thread only.
@@ -36,4 +37,5 @@ class ChangeLog {
   uint64_t next_ = 0;
 };
 
-}  // namespace berth::cluster
+}  // namespace v1
+}  // namespace berth

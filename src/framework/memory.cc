@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// Classes of pods: signatures, looking them up, letting them go. One decision is memory_run.cc.
+#include "framework/memory.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "framework/guard.h"
+#include "framework/memory_run.h"
+
+namespace berth::framework {
+namespace {
+
+constexpr Epochs kOutside = epoch::kUnrememberable | epoch::kOtherRows | epoch::kOwnIndex;
+
+// Everything that plugins may look at, except who the pod is and how it fared so far.
+bool SameTemplate(const Pod& a, const Pod& b) {
+  return a.meta.labels == b.meta.labels && a.meta.namespace_ == b.meta.namespace_ && a.priority == b.priority &&
+         a.containers == b.containers && a.init_containers == b.init_containers && a.tolerations == b.tolerations &&
+         a.node_selector == b.node_selector && a.affinity == b.affinity && a.topology_spread == b.topology_spread &&
+         a.volumes == b.volumes && a.resource_claims == b.resource_claims && a.meta.owners == b.meta.owners &&
+         a.scheduler_name == b.scheduler_name && a.node_name == b.node_name &&
+         a.priority_class_name == b.priority_class_name && a.preemption_policy == b.preemption_policy &&
+         a.overhead == b.overhead && a.pod_requests == b.pod_requests && a.scheduling_gates == b.scheduling_gates &&
+         a.host_network == b.host_network && a.host_users == b.host_users &&
+         a.container_statuses == b.container_statuses && a.init_container_statuses == b.init_container_statuses &&
+         a.status_requests == b.status_requests && a.status_allocated == b.status_allocated;
+}
+
+// The same template, another pod.
+Pod Stranger(const Pod& pod) {
+  Pod other = pod;
+  other.meta.name = "\x01" + pod.meta.name;
+  other.meta.uid = "\x01" + pod.meta.uid;
+  other.meta.resource_version = "\x01" + pod.meta.resource_version;
+  other.meta.generation = pod.meta.generation + 1;
+  other.meta.creation_time = Time{pod.meta.creation_time.value_or(Time{}).ns + 1};
+  other.meta.deletion_time.reset();
+  other.meta.annotations = Labels({{"\x01", "\x01"}});
+  other.phase = "\x01";
+  other.nominated_node_name = "\x01";
+  other.conditions.push_back({"\x01", "\x01", "\x01", "\x01"});
+  other.start_time = Time{1};
+  return other;
+}
+
+}  // namespace
+
+Memory::Memory(const Profile& profile, VerdictTable& table, const Clock& clock, std::vector<const PluginIndex*> indexes,
+               const MemoryOptions& options)
+    : profile_(profile), table_(table), clock_(clock), indexes_(std::move(indexes)), options_(options) {
+  std::vector<uint8_t>& signs = signs_;
+  signs.assign(profile.plugins.size(), 0);
+  for (const auto& entry : profile.pre_filter)
+    signs[entry.index] |= !(entry.plugin->DependsOn(Point::kPreFilter).epochs & epoch::kUnrememberable);
+  for (const auto& entry : profile.filter) {
+    FilterPlan plan{entry.plugin->DependsOn(Point::kFilter), false};
+    plan.remembered = !(plan.depends.epochs & kOutside);
+    signs[entry.index] |= !(plan.depends.epochs & epoch::kUnrememberable);
+    if (plan.remembered) {
+      filter_epochs_ |= plan.depends.epochs;
+      filter_fields_ |= plan.depends.row;
+    }
+    filters_.push_back(plan);
+  }
+  for (const ScoreEntry& entry : profile.score) {
+    ScorePlan plan{entry.plugin->DependsOn(Point::kScore), false, SIZE_MAX};
+    plan.remembered = !(plan.depends.epochs & kOutside) && entry.plugin->normalization() != Normalization::kOwn;
+    for (size_t i = 0; i < profile.pre_score.size(); ++i) {
+      if (profile.pre_score[i].index != entry.index) continue;
+      plan.pre_score = i;
+      if (profile.pre_score[i].plugin->DependsOn(Point::kPreScore).epochs & kOutside) plan.remembered = false;
+    }
+    if (plan.remembered) {
+      score_epochs_ |= plan.depends.epochs;
+      score_fields_ |= plan.depends.row;
+      signs[entry.index] = 1;
+    }
+    scores_.push_back(plan);
+  }
+  for (size_t i = 0; i < signs.size(); ++i)
+    if (signs[i]) signers_.push_back(static_cast<uint16_t>(i));
+  const auto late = [&](const auto& entries) {
+    for (const auto& entry : entries)
+      if (std::find(late_.begin(), late_.end(), entry.index) == late_.end()) late_.push_back(entry.index);
+  };
+  late(profile.reserve);
+  late(profile.permit);
+  late(profile.pre_bind);
+  late(profile.bind);
+  late(profile.post_bind);
+  live_scores_.resize(profile.score.size());
+}
+
+Memory::~Memory() = default;
+
+uint64_t Memory::StampOf(const Snapshot& snapshot, Epochs epochs, uint16_t plugin) const {
+  uint64_t stamp = Stamp(snapshot, epochs);
+  if ((epochs & epoch::kOwnIndex) && indexes_[plugin]) stamp += indexes_[plugin]->epoch();
+  return stamp;
+}
+
+bool Memory::Sign(const Pod& pod, std::string& out) const {
+  Signature signature;
+  for (const uint16_t plugin : signers_) {
+    const Error error = GuardError(
+        [&] { return profile_.plugins[plugin].plugin->Sign(pod, signature) ? Error::Ok() : Error("unsigned"); });
+    if (!error.ok()) return false;
+    signature.Add("");
+  }
+  out = signature.text();
+  return true;
+}
+
+// The class of this pod; a new one is not kept yet. Null when its answers cannot be shared.
+PodClass* Memory::ClassOf(const Pod& pod, std::unique_ptr<PodClass>& fresh) {
+  if (last_ && last_->identity_blind && SameTemplate(pod, last_->exemplar)) return last_;
+  std::string signature;
+  if (!Sign(pod, signature)) return nullptr;
+  if (const auto known = classes_.find(signature); known != classes_.end()) {
+    last_ = known->second.get();
+    by_use_.splice(by_use_.end(), by_use_, last_->place);
+    return last_;
+  }
+  fresh = spare_ ? std::move(spare_) : std::make_unique<PodClass>();
+  fresh->signature = std::move(signature);
+  fresh->exemplar = pod;
+  fresh->identity_blind = false;
+  fresh->pre_filter.assign(profile_.pre_filter.size(), {});
+  fresh->states.slots.clear();
+  fresh->states.slots.resize(profile_.plugins.size());
+  fresh->states.skip_filter.assign(profile_.plugins.size(), 0);
+  fresh->pre_score.assign(profile_.pre_score.size(), {});
+  fresh->score_states.clear();
+  fresh->score_states.resize(profile_.plugins.size());
+  fresh->marked = fresh->scored = false;
+  fresh->columns.resize(profile_.score.size());
+  return fresh.get();
+}
+
+void Memory::Keep(std::unique_ptr<PodClass> fresh) {
+  std::string stranger;
+  fresh->identity_blind = Sign(Stranger(fresh->exemplar), stranger) && stranger == fresh->signature;
+  fresh->weight = 0;
+  last_ = fresh.get();
+  std::string key = fresh->signature;
+  classes_.emplace(std::move(key), std::move(fresh));
+  last_->place = by_use_.insert(by_use_.end(), last_);
+}
+
+void Memory::Weigh(PodClass& used) {
+  const size_t weight = used.Bytes();
+  bytes_ += weight - used.weight;
+  used.weight = weight;
+  while (bytes_ > options_.max_bytes && by_use_.size() > 1) {
+    PodClass* oldest = by_use_.front();
+    if (oldest == last_) return;
+    by_use_.pop_front();
+    bytes_ -= oldest->weight;
+    const auto it = classes_.find(oldest->signature);
+    spare_ = std::move(it->second);  // its arrays serve the next class
+    classes_.erase(it);
+  }
+}
+
+std::optional<Decision> Memory::Decide(const Pod& pod, const Snapshot& snapshot, CycleTrace& trace) {
+  if (snapshot.node_count() == 0) {
+    ++stats_.left;
+    return std::nullopt;
+  }
+  std::unique_ptr<PodClass> fresh;
+  PodClass* pod_class = ClassOf(pod, fresh);
+  std::optional<Decision> decision;
+  if (pod_class) {
+    MemoryRun run(*this, pod, snapshot, *pod_class);
+    // What plugins throw is caught at every call; this is for what those miss, such as a state that cannot be cloned.
+    const Error error = GuardError([&] {
+      decision = run.Decide(trace);
+      return Error::Ok();
+    });
+    if (!error.ok()) {
+      decision.reset();
+      pod_class->marked = pod_class->scored = false;
+    }
+    if (fresh && run.keep()) {
+      Keep(std::move(fresh));
+    } else if (fresh) {
+      spare_ = std::move(fresh);
+    } else {
+      ++stats_.hits;
+    }
+    if (last_ == pod_class) Weigh(*pod_class);
+  }
+  ++(decision ? stats_.decisions : stats_.left);
+  return decision;
+}
+
+Memory::Stats Memory::stats() const {
+  Stats stats = stats_;
+  stats.classes = classes_.size();
+  stats.bytes = bytes_;
+  return stats;
+}
+
+}  // namespace berth::framework

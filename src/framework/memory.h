@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory: decides about pods from what was decided about equal ones, looking again only at rows that changed.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "framework/decision.h"
+#include "framework/pod_class.h"
+#include "framework/trace.h"
+
+namespace berth::framework {
+
+struct MemoryOptions {
+  size_t max_bytes = size_t{64} << 20;  // of all classes; at least one is kept
+};
+
+// Pods with one signature (what the plugins' Sign collected) form a class. For a class it keeps, by row, who rejects it
+// and the scores, as far as plugins declare that these depend on columns of the row. What happened since is read from
+// the change log: a row is judged again by the plugins that look at columns that changed. Plugins that do not declare
+// it, or whose answers depend on other rows or on an index of theirs, are asked about all rows every time; so are rows
+// with relevant nominations.
+//
+// The answer is that of Judge, always: same kind, node, message, rejectors and record (Verifier checks it). What cannot
+// be remembered (a rejection by PreFilter, a failing plugin, an explicit percentage, advice) is left to Judge.
+//
+// Thread safety: scheduling thread.
+class Memory {
+ public:
+  // `indexes`: of the profile's plugins, by plugin; null where there is none. REQUIRES: all outlive the memory.
+  Memory(const Profile& profile, VerdictTable& table, const Clock& clock, std::vector<const PluginIndex*> indexes,
+         const MemoryOptions& options = {});
+  ~Memory();
+
+  // No value: ask Judge. `trace` is filled in otherwise, but for its position.
+  std::optional<Decision> Decide(const Pod& pod, const Snapshot& snapshot, CycleTrace& trace);
+
+  struct Stats {
+    uint64_t decisions = 0;  // answered here
+    uint64_t left = 0;       // left to Judge
+    uint64_t hits = 0;       // of pods whose class was known
+    uint64_t full_passes = 0;
+    uint64_t repaired_rows = 0;
+    size_t classes = 0, bytes = 0;
+  };
+  Stats stats() const;
+
+ private:
+  friend class MemoryRun;
+  struct FilterPlan {
+    Depends depends;
+    bool remembered = false;
+  };
+  struct ScorePlan {
+    Depends depends;
+    bool remembered = false;
+    size_t pre_score = SIZE_MAX;  // position in Profile::pre_score; SIZE_MAX: it has none
+  };
+
+  bool Sign(const Pod& pod, std::string& out) const;
+  PodClass* ClassOf(const Pod& pod, std::unique_ptr<PodClass>& fresh);
+  void Keep(std::unique_ptr<PodClass> fresh);
+  // Lets the classes go that were not used for longest, until the rest fits.
+  void Weigh(PodClass& used);
+  uint64_t StampOf(const Snapshot& snapshot, Epochs epochs, uint16_t plugin) const;
+
+  const Profile& profile_;
+  VerdictTable& table_;
+  const Clock& clock_;
+  const std::vector<const PluginIndex*> indexes_;
+  const MemoryOptions options_;
+  std::vector<FilterPlan> filters_;  // as Profile::filter
+  std::vector<ScorePlan> scores_;    // as Profile::score
+  std::vector<uint16_t> signers_;    // plugins that take part in the signature
+  std::vector<uint8_t> signs_;       // the same, by plugin
+  std::vector<uint16_t> late_;       // plugins from Reserve on, which may want PreFilter's state
+  Epochs filter_epochs_ = 0, score_epochs_ = 0;
+  RowFields filter_fields_ = 0, score_fields_ = 0;
+
+  std::unordered_map<std::string, std::unique_ptr<PodClass>> classes_;
+  PodClass* last_ = nullptr;
+  std::unique_ptr<PodClass> spare_;
+  std::list<PodClass*> by_use_;  // the one not used for longest first
+  size_t bytes_ = 0;
+  Stats stats_;
+
+  // Room for one decision.
+  Marks work_;
+  std::vector<uint8_t> active_;
+  std::vector<VerdictId> slots_;
+  std::vector<RowFields> dirty_fields_;
+  std::vector<Row> dirty_;
+  std::vector<Row> feasible_;
+  std::vector<int64_t> totals_, scratch_;
+  std::vector<std::vector<int64_t>> live_scores_;  // as Profile::score: normalized, by place in feasible_
+};
+
+}  // namespace berth::framework

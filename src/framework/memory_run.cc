@@ -1,0 +1,775 @@
+// SPDX-License-Identifier: Apache-2.0
+// Remembering, repairing and picking. The order of stages and every word are those of judge.cc.
+#include "framework/memory_run.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "berth/fit_error.h"
+#include "framework/guard.h"
+
+namespace berth::framework {
+namespace {
+
+constexpr uint8_t kOne = 1;
+
+// What PostFilter plugins see.
+class MarksReport final : public FilterReport {
+ public:
+  MarksReport(const Marks& marks, const VerdictTable& table, const Snapshot& snapshot)
+      : marks_(marks), table_(table), snapshot_(snapshot) {}
+  const Verdict& verdict(Row row) const override {
+    const framework::Mark mark = row < marks_.by_row.size() ? marks_.by_row[row] : kAbsentMark;
+    if (mark == kAbsentMark || mark == kFitsMark) return absent_;
+    return table_.Get(marks_.refusals[mark - 1].verdict);
+  }
+  std::vector<Row> Resolvable() const override {
+    std::vector<uint8_t> helps(marks_.refusals.size() + 1, 0);
+    for (size_t i = 0; i < marks_.refusals.size(); ++i) helps[i + 1] = marks_.refusals[i].code == Code::kUnschedulable;
+    std::vector<Row> rows;
+    rows.reserve(snapshot_.node_count());
+    for (const Row row : snapshot_.order())
+      if (const framework::Mark mark = marks_.by_row[row]; mark != kAbsentMark && helps[mark]) rows.push_back(row);
+    return rows;
+  }
+
+ private:
+  const Marks& marks_;
+  const VerdictTable& table_;
+  const Snapshot& snapshot_;
+  const Verdict absent_{Code::kUnschedulableAndUnresolvable, std::vector<std::string>{}};
+};
+
+}  // namespace
+
+MemoryRun::MemoryRun(Memory& memory, const Pod& pod, const Snapshot& snapshot, PodClass& pod_class)
+    : memory_(memory),
+      profile_(memory.profile_),
+      snapshot_(snapshot),
+      class_(pod_class),
+      cycle_(memory.profile_, memory.table_, pod, snapshot, memory.clock_.Now()) {}
+
+MemoryRun::~MemoryRun() = default;
+
+std::optional<Decision> MemoryRun::Decide(CycleTrace& trace) {
+  if (!PreFilter()) return std::nullopt;
+  // The states are lent to this cycle and taken back, whatever happens.
+  struct Lend {
+    PluginStates& a;
+    PluginStates& b;
+    Lend(PluginStates& x, PluginStates& y) : a(x), b(y) { std::swap(a, b); }
+    ~Lend() { std::swap(a, b); }
+  } lend(class_.states, cycle_.states());
+
+  keep_ = true;
+  if (!Mark()) {
+    class_.marked = class_.scored = false;
+    keep_ = false;
+    return std::nullopt;
+  }
+  marks_ = &class_.marks;
+  if (!AskLive() || !AskNominated()) return std::nullopt;
+  if (marks_->counts[kFitsMark] == 0) return Rejects(trace);
+  if (!Score()) return std::nullopt;
+  return Fits(trace);
+}
+
+bool MemoryRun::PreFilter() {
+  std::optional<CycleRun> exemplar;
+  for (size_t i = 0; i < profile_.pre_filter.size(); ++i) {
+    const auto& entry = profile_.pre_filter[i];
+    PodClass::Outcome& known = class_.pre_filter[i];
+    if (known.known && known.stamp == memory_.StampOf(snapshot_, known.epochs, entry.index)) continue;
+    // Asked for the class, not for this pod: states may point into the pod they were made for. A plugin that does not
+    // sign sees every pod itself.
+    const bool shared = memory_.signs_[entry.index];
+    if (shared && !exemplar) exemplar.emplace(profile_, memory_.table_, class_.exemplar, snapshot_, cycle_.now());
+    PreFilterOutcome outcome = Guard([&] { return entry.plugin->PreFilter(shared ? *exemplar : cycle_); },
+                                     [](std::string text) { return PreFilterOutcome::Fail(std::move(text)); });
+    const Code code = outcome.verdict.code();
+    if ((code != Code::kSuccess && code != Code::kSkip) || outcome.node_names) {
+      class_.marked = class_.scored = known.known = false;
+      return false;
+    }
+    const bool skip = code == Code::kSkip;
+    if (skip != known.skip || !known.known) {
+      // A plugin that is asked every time anyway changes nothing that is remembered.
+      for (size_t f = 0; f < profile_.filter.size(); ++f)
+        if (profile_.filter[f].index == entry.index && memory_.filters_[f].remembered && skip != known.skip)
+          class_.marked = false;
+    }
+    class_.states.slots[entry.index] = std::move(outcome.state);
+    class_.states.skip_filter[entry.index] = skip;
+    known.epochs = outcome.holds_while.value_or(entry.plugin->DependsOn(Point::kPreFilter).epochs);
+    known.skip = skip;
+    known.known = shared && !(known.epochs & epoch::kUnrememberable);
+    known.stamp = memory_.StampOf(snapshot_, known.epochs, entry.index);
+  }
+  return true;
+}
+
+// Marks by the remembered filters.
+
+void MemoryRun::Resize(size_t rows) {
+  Marks& marks = class_.marks;
+  for (Row row = static_cast<Row>(rows); row < marks.by_row.size(); ++row) marks.Set(row, kAbsentMark);
+  marks.by_row.resize(rows, kAbsentMark);
+  if (!class_.scored) return;
+  class_.fixed.resize(rows, kUnscored);
+  for (PodClass::ScoreColumn& column : class_.columns) {
+    if (!column.raw.empty()) column.raw.resize(rows);
+    if (!column.big.empty()) column.big.resize(rows);
+  }
+  class_.blocks.resize((rows + kBlockRows - 1) / kBlockRows);
+  class_.block_valid.assign(class_.blocks.size(), 0);
+}
+
+bool MemoryRun::Mark() {
+  const ChangeLog& changes = snapshot_.changes();
+  const uint64_t stamp = Stamp(snapshot_, memory_.filter_epochs_);
+  const size_t rows = snapshot_.rows();
+  std::vector<RowFields>& fields = memory_.dirty_fields_;
+  std::vector<Row>& dirty = memory_.dirty_;
+  dirty.clear();
+  bool known = class_.marked && class_.filter_stamp == stamp;
+  if (known) {
+    if (class_.marks.by_row.size() != rows) Resize(rows);
+    if (fields.size() < rows) fields.resize(rows, 0);
+    known = changes.Since(class_.position, [&](const ChangeLog::Change& change) {
+      if (change.row >= rows) return;
+      if (fields[change.row] == 0) dirty.push_back(change.row);
+      fields[change.row] |= change.fields;
+    });
+    if (dirty.size() > rows / 4 + 16) known = false;
+    bool ok = true;
+    for (const Row row : dirty) {
+      const RowFields changed = std::exchange(fields[row], 0);
+      if (known && ok) ok = Repair(row, changed);
+    }
+    if (!ok) return false;
+  }
+  class_.position = changes.position();
+  if (known) {
+    memory_.stats_.repaired_rows += dirty.size();
+    return true;
+  }
+  class_.filter_stamp = stamp;
+  class_.scored = false;
+  class_.marked = MarkAll();
+  return class_.marked;
+}
+
+std::optional<framework::Mark> MemoryRun::Named(Marks& marks, size_t position, VerdictId id) {
+  if (id == kFitsId) return kFitsMark;
+  const Code code = memory_.table_.Get(id).code();
+  if (code == Code::kSuccess) return kFitsMark;
+  if (!IsRejected(code)) return std::nullopt;
+  const framework::Mark mark = marks.Name({id, profile_.filter[position].index, static_cast<uint16_t>(position), code});
+  if (mark == kAbsentMark) return std::nullopt;
+  return mark;
+}
+
+std::optional<framework::Mark> MemoryRun::Ask(size_t position, Row row) {
+  const auto& entry = profile_.filter[position];
+  VerdictId slot = kFitsId;
+  Rejections out(std::span<VerdictId>(&slot, 1), memory_.table_);
+  const NodeBatch batch(snapshot_, row, std::span<const uint8_t>(&kOne, 1));
+  const Error error =
+      GuardError([&] { return entry.plugin->Filter(cycle_, cycle_.states().slots[entry.index].get(), batch, out); });
+  if (!error.ok()) return std::nullopt;
+  return Named(class_.marks, position, slot);
+}
+
+bool MemoryRun::Repair(Row row, RowFields fields) {
+  Marks& marks = class_.marks;
+  const framework::Mark before = marks.by_row[row];
+  framework::Mark after = kFitsMark;
+  if (!snapshot_.live(row)) {
+    after = kAbsentMark;
+  } else {
+    // Who looked at nothing that changed says what he said. Behind the one who rejected nobody was asked yet.
+    bool all = before == kAbsentMark;
+    const size_t rejected_at = all ? 0 : marks.Position(row);
+    for (size_t position = 0; position < profile_.filter.size(); ++position) {
+      const Memory::FilterPlan& plan = memory_.filters_[position];
+      if (!plan.remembered || cycle_.states().skip_filter[profile_.filter[position].index]) continue;
+      const bool concerned = all || (plan.depends.row & fields) != 0;
+      if (!concerned && position == rejected_at) {
+        after = before;
+        break;
+      }
+      if (!concerned) continue;
+      const std::optional<framework::Mark> mark = Ask(position, row);
+      if (!mark) return false;
+      if (*mark != kFitsMark) {
+        after = *mark;
+        break;
+      }
+      if (position == rejected_at) all = true;
+    }
+  }
+  if (after != before) marks.Set(row, after);
+  if (!class_.scored || (after == before && (fields & memory_.score_fields_) == 0)) return true;
+  if (class_.fixed[row] != kUnscored) class_.block_valid[row / kBlockRows] = 0;
+  class_.fixed[row] = kUnscored;
+  if (after == kFitsMark) class_.unscored.push_back(row);
+  return true;
+}
+
+bool MemoryRun::MarkAll() {
+  ++memory_.stats_.full_passes;
+  Marks& marks = class_.marks;
+  const size_t rows = snapshot_.rows();
+  marks.Clear(rows);
+  std::array<uint8_t, kBatchRows> active_storage;
+  std::array<VerdictId, kBatchRows> slot_storage;
+  for (size_t begin = 0; begin < rows; begin += kBatchRows) {
+    const size_t size = std::min(kBatchRows, rows - begin);
+    const std::span<uint8_t> active(active_storage.data(), size);
+    const std::span<VerdictId> slots(slot_storage.data(), size);
+    std::copy_n(snapshot_.live().begin() + static_cast<ptrdiff_t>(begin), size, active.begin());
+    size_t left = 0;
+    for (size_t i = 0; i < size; ++i) {
+      if (!active[i]) continue;
+      ++left;
+      marks.by_row[begin + i] = kFitsMark;
+    }
+    marks.counts[kFitsMark] += static_cast<uint32_t>(left);
+    for (size_t position = 0; position < profile_.filter.size() && left > 0; ++position) {
+      const auto& entry = profile_.filter[position];
+      if (!memory_.filters_[position].remembered || cycle_.states().skip_filter[entry.index]) continue;
+      std::fill(slots.begin(), slots.end(), kFitsId);
+      Rejections out(slots, memory_.table_);
+      const NodeBatch batch(snapshot_, static_cast<Row>(begin), active);
+      const Error error = GuardError(
+          [&] { return entry.plugin->Filter(cycle_, cycle_.states().slots[entry.index].get(), batch, out); });
+      if (!error.ok()) return false;
+      VerdictId last = kFitsId;
+      framework::Mark mark = kFitsMark;  // neighbours mostly share a verdict
+      for (size_t i = 0; i < size; ++i) {
+        if (slots[i] == kFitsId || !active[i]) continue;
+        if (slots[i] != last) {
+          const std::optional<framework::Mark> named = Named(marks, position, last = slots[i]);
+          if (!named) return false;
+          mark = *named;
+        }
+        if (mark == kFitsMark) continue;
+        active[i] = 0;
+        marks.Set(static_cast<Row>(begin + i), mark);
+        --left;
+      }
+    }
+  }
+  return true;
+}
+
+// What is asked every time.
+
+bool MemoryRun::AskLive() {
+  std::vector<size_t> live;
+  for (size_t position = 0; position < profile_.filter.size(); ++position)
+    if (!memory_.filters_[position].remembered && !cycle_.states().skip_filter[profile_.filter[position].index])
+      live.push_back(position);
+  if (live.empty()) return true;
+  Marks& work = memory_.work_;
+  work = class_.marks;
+  marks_ = &work;
+  const size_t rows = work.by_row.size();
+  std::array<uint8_t, kBatchRows> active_storage;
+  std::array<VerdictId, kBatchRows> slot_storage;
+  std::vector<uint8_t> asked;
+  for (const size_t position : live) {
+    const auto& entry = profile_.filter[position];
+    for (size_t begin = 0; begin < rows; begin += kBatchRows) {
+      const size_t size = std::min(kBatchRows, rows - begin);
+      // By mark: whether nobody in front of this plugin rejected the row.
+      asked.assign(work.refusals.size() + 1, 1);
+      for (size_t i = 0; i < work.refusals.size(); ++i) asked[i + 1] = work.refusals[i].position > position;
+      const std::span<uint8_t> active(active_storage.data(), size);
+      const std::span<VerdictId> slots(slot_storage.data(), size);
+      size_t left = 0;
+      for (size_t i = 0; i < size; ++i) {
+        const framework::Mark mark = work.by_row[begin + i];
+        active[i] = mark != kAbsentMark && asked[mark];
+        left += active[i];
+      }
+      if (left == 0) continue;
+      std::fill(slots.begin(), slots.end(), kFitsId);
+      Rejections out(slots, memory_.table_);
+      const NodeBatch batch(snapshot_, static_cast<Row>(begin), active);
+      const Error error = GuardError(
+          [&] { return entry.plugin->Filter(cycle_, cycle_.states().slots[entry.index].get(), batch, out); });
+      if (!error.ok()) return false;
+      VerdictId last = kFitsId;
+      framework::Mark mark = kFitsMark;
+      for (size_t i = 0; i < size; ++i) {
+        if (slots[i] == kFitsId || !active[i]) continue;
+        if (slots[i] != last) {
+          const std::optional<framework::Mark> named = Named(work, position, last = slots[i]);
+          if (!named) return false;
+          mark = *named;
+        }
+        if (mark != kFitsMark) work.Set(static_cast<Row>(begin + i), mark);
+      }
+    }
+  }
+  return true;
+}
+
+bool MemoryRun::AskNominated() {
+  for (const auto& [row, nominated] : snapshot_.all_nominated()) {
+    if (marks_->by_row[row] == kAbsentMark || !cycle_.HasRelevantNominations(row)) continue;
+    const Ruling ruling = cycle_.FilterWithNominated(RowOverlay(snapshot_, row), cycle_.states());
+    if (ruling.verdict.fits()) continue;
+    if (!ruling.verdict.rejected()) return false;
+    if (marks_ == &class_.marks) {
+      memory_.work_ = class_.marks;
+      marks_ = &memory_.work_;
+    }
+    size_t position = 0;
+    while (profile_.filter[position].index != ruling.plugin) ++position;
+    const std::optional<framework::Mark> mark = Named(memory_.work_, position, memory_.table_.Intern(ruling.verdict));
+    if (!mark) return false;
+    memory_.work_.Set(row, *mark);
+  }
+  return true;
+}
+
+// Scores.
+
+void MemoryRun::ListFeasible() {
+  if (listed_) return;
+  listed_ = true;
+  std::vector<Row>& feasible = memory_.feasible_;
+  feasible.clear();
+  feasible.reserve(marks_->counts[kFitsMark]);
+  for (Row row = 0; row < marks_->by_row.size(); ++row)
+    if (marks_->by_row[row] == kFitsMark) feasible.push_back(row);
+}
+
+bool MemoryRun::Score() {
+  const Pod& pod = cycle_.pod();
+  if (!pod.nominated_node_name.empty()) {
+    const Row row = snapshot_.FindRow(pod.nominated_node_name);
+    if (row != kNoRow && marks_->by_row[row] == kFitsMark) {
+      nominated_ = true;
+      winner_ = row;
+      return true;
+    }
+  }
+  if (marks_->counts[kFitsMark] == 1) {
+    winner_ = marks_->Example(kFitsMark);
+    return true;
+  }
+  const size_t n = profile_.score.size();
+  skipped_.assign(n, 0);
+  highest_.assign(n, 0);
+  bool same = true;
+  for (size_t i = 0; i < n; ++i) {
+    if (!memory_.scores_[i].remembered || memory_.scores_[i].pre_score == SIZE_MAX) continue;
+    bool skip = false;
+    if (!PreScore(i, false, skip)) return false;
+    skipped_[i] = skip;
+    if (class_.columns[i].skip != skip) same = false;
+    class_.columns[i].skip = skip;
+  }
+  if (!same) class_.scored = false;
+  if (!ScoreRemembered()) return false;
+
+  bool plain = marks_ == &class_.marks;
+  if (profile_.score.empty()) constant_ = 1;  // as upstream has it when nobody scores at all
+  for (size_t i = 0; i < n; ++i) {
+    if (skipped_[i]) continue;
+    if (!memory_.scores_[i].remembered) {
+      if (memory_.scores_[i].pre_score != SIZE_MAX) {
+        bool skip = false;
+        if (!PreScore(i, true, skip)) return false;
+        skipped_[i] = skip;
+        if (skip) continue;
+      }
+      plain = false;
+    } else if (class_.columns[i].highest != 0) {
+      plain = false;
+    } else if (profile_.score[i].plugin->normalization() == Normalization::kByMaxReversed) {
+      constant_ += kMaxScore * profile_.score[i].weight;
+    }
+  }
+  if (plain) {
+    RefreshBlocks();
+    PickByBlocks();
+    return true;
+  }
+  ListFeasible();
+  if (!AddNormalized() || !AddLive()) return false;
+  PickByTotals();
+  return true;
+}
+
+// For a remembered plugin the outcome is the class's and is kept; for one that is asked every time it is this pod's.
+bool MemoryRun::PreScore(size_t position, bool live, bool& skip) {
+  const size_t at = memory_.scores_[position].pre_score;
+  const auto& entry = profile_.pre_score[at];
+  PodClass::Outcome& known = class_.pre_score[at];
+  if (known.known && known.stamp == memory_.StampOf(snapshot_, known.epochs, entry.index)) {
+    skip = known.skip;
+    return true;
+  }
+  ListFeasible();
+  std::optional<CycleRun> exemplar;
+  if (!live) exemplar.emplace(profile_, memory_.table_, class_.exemplar, snapshot_, cycle_.now());
+  PreScoreOutcome outcome = Guard([&] { return entry.plugin->PreScore(live ? cycle_ : *exemplar, memory_.feasible_); },
+                                  [](std::string text) { return PreScoreOutcome::Fail(std::move(text)); });
+  const Code code = outcome.verdict.code();
+  if (code != Code::kSuccess && code != Code::kSkip) return false;
+  skip = code == Code::kSkip;
+  known.epochs = outcome.holds_while.value_or(entry.plugin->DependsOn(Point::kPreScore).epochs);
+  // A state made for this pod may point into it, so only a skip of such a plugin is kept.
+  known.known = !(known.epochs & epoch::kUnrememberable) && (!live || (skip && memory_.signs_[entry.index]));
+  known.skip = skip;
+  known.stamp = memory_.StampOf(snapshot_, known.epochs, entry.index);
+  class_.score_states[entry.index] = std::move(outcome.state);
+  return true;
+}
+
+bool MemoryRun::ScoreRemembered() {
+  const uint64_t stamp = Stamp(snapshot_, memory_.score_epochs_);
+  const size_t rows = snapshot_.rows();
+  if (!class_.scored || class_.score_stamp != stamp) {
+    class_.fixed.assign(rows, kUnscored);
+    class_.unscored.clear();
+    for (size_t i = 0; i < profile_.score.size(); ++i) {
+      PodClass::ScoreColumn& column = class_.columns[i];
+      column.highest = 0;
+      const bool used = memory_.scores_[i].remembered && !skipped_[i];
+      const bool big = used && profile_.score[i].plugin->normalization() != Normalization::kNone;
+      column.raw.resize(used && !big ? rows : 0);
+      column.big.resize(big ? rows : 0);
+    }
+    class_.blocks.assign((rows + kBlockRows - 1) / kBlockRows, {});
+    class_.block_valid.assign(class_.blocks.size(), 0);
+    class_.score_stamp = stamp;
+    class_.scored = true;
+    for (Row row = 0; row < rows; ++row)
+      if (class_.marks.by_row[row] == kFitsMark) class_.unscored.push_back(row);
+  }
+  if (class_.unscored.empty()) return true;
+  std::sort(class_.unscored.begin(), class_.unscored.end());
+  class_.unscored.erase(std::unique(class_.unscored.begin(), class_.unscored.end()), class_.unscored.end());
+  const bool ok = ScoreRows(class_.unscored);
+  class_.unscored.clear();
+  if (!ok) class_.scored = false;
+  return ok;
+}
+
+bool MemoryRun::ScoreRows(std::span<const Row> rows) {
+  constexpr size_t kOneByOne = 64;  // from here on batches are cheaper
+  const auto store = [&](size_t i, Row row, int64_t score) {
+    PodClass::ScoreColumn& column = class_.columns[i];
+    const ScoreEntry& entry = profile_.score[i];
+    if (entry.plugin->normalization() == Normalization::kNone) {
+      if (score < kMinScore || score > kMaxScore) return false;
+      column.raw[row] = static_cast<uint8_t>(score);
+      class_.fixed[row] += score * entry.weight;
+      return true;
+    }
+    // Products of larger ones could wrap; leave them to the slow way.
+    if (score < 0 || score > INT64_MAX / kMaxScore) return false;
+    column.big[row] = score;
+    column.highest = std::max(column.highest, score);
+    return true;
+  };
+  const bool batched = rows.size() > kOneByOne;
+  std::vector<uint8_t>& active = memory_.active_;
+  if (batched) active.assign(class_.fixed.size(), 0);
+  for (const Row row : rows) {
+    if (class_.marks.by_row[row] != kFitsMark) continue;
+    class_.fixed[row] = 0;
+    class_.block_valid[row / kBlockRows] = 0;
+    if (batched) active[row] = 1;
+  }
+  std::vector<int64_t>& scratch = memory_.scratch_;
+  for (size_t i = 0; i < profile_.score.size(); ++i) {
+    if (!memory_.scores_[i].remembered || skipped_[i]) continue;
+    const ScoreEntry& entry = profile_.score[i];
+    const PluginState* state = class_.score_states[entry.index].get();
+    if (!batched) {
+      for (const Row row : rows) {
+        if (class_.fixed[row] == kUnscored) continue;
+        int64_t score = 0;
+        const NodeBatch batch(snapshot_, row, std::span<const uint8_t>(&kOne, 1));
+        const Error error =
+            GuardError([&] { return entry.plugin->Score(cycle_, state, batch, std::span<int64_t>(&score, 1)); });
+        if (!error.ok() || !store(i, row, score)) return false;
+      }
+      continue;
+    }
+    scratch.resize(kBatchRows);
+    for (size_t begin = 0; begin < active.size(); begin += kBatchRows) {
+      const size_t size = std::min(kBatchRows, active.size() - begin);
+      const std::span<const uint8_t> chunk = std::span<const uint8_t>(active).subspan(begin, size);
+      if (std::find(chunk.begin(), chunk.end(), kOne) == chunk.end()) continue;
+      const NodeBatch batch(snapshot_, static_cast<Row>(begin), chunk);
+      const Error error =
+          GuardError([&] { return entry.plugin->Score(cycle_, state, batch, std::span(scratch).first(size)); });
+      if (!error.ok()) return false;
+      for (size_t k = 0; k < size; ++k)
+        if (chunk[k] && !store(i, static_cast<Row>(begin + k), scratch[k])) return false;
+    }
+  }
+  return true;
+}
+
+void MemoryRun::RefreshBlocks() {
+  const uint64_t order = Stamp(snapshot_, epoch::kNodeSet | epoch::kNodeLabels);
+  if (class_.block_stamp != order) {
+    class_.block_stamp = order;
+    class_.block_valid.assign(class_.blocks.size(), 0);
+  }
+  const std::span<const uint32_t> ranks = snapshot_.ranks();
+  for (size_t b = 0; b < class_.blocks.size(); ++b) {
+    if (class_.block_valid[b]) continue;
+    class_.block_valid[b] = 1;
+    PodClass::Block block;
+    const size_t begin = b * kBlockRows, end = std::min(begin + kBlockRows, class_.fixed.size());
+    const int64_t* fixed = class_.fixed.data();
+    for (size_t row = begin; row < end; ++row) block.best = std::max(block.best, fixed[row]);
+    if (block.best != kUnscored) {
+      for (size_t row = begin; row < end; ++row) {
+        if (fixed[row] != block.best) continue;
+        ++block.ties;
+        if (block.first == kNoRow || ranks[row] < ranks[block.first]) block.first = static_cast<Row>(row);
+      }
+    }
+    class_.blocks[b] = block;
+  }
+}
+
+// Keeps the best few, better ones and lower rows first.
+void MemoryRun::Offer(const Candidate& candidate) {
+  auto at = top_.end();
+  while (at != top_.begin() && std::prev(at)->total < candidate.total) --at;
+  if (at == top_.end() && top_.size() == CycleTrace::kMaxCandidates) return;
+  top_.insert(at, candidate);
+  if (top_.size() > CycleTrace::kMaxCandidates) top_.pop_back();
+}
+
+void MemoryRun::PickByBlocks() {
+  const std::span<const uint32_t> ranks = snapshot_.ranks();
+  int64_t best = kUnscored;
+  for (const PodClass::Block& block : class_.blocks) {
+    if (block.best == kUnscored || block.best < best) continue;
+    if (block.best > best) {
+      best = block.best;
+      ties_ = 0;
+      winner_ = kNoRow;
+    }
+    ties_ += block.ties;
+    if (winner_ == kNoRow || ranks[block.first] < ranks[winner_]) winner_ = block.first;
+  }
+  best_ = best + constant_;
+  for (size_t b = 0; b < class_.blocks.size(); ++b) {
+    const auto full = [&] { return top_.size() == CycleTrace::kMaxCandidates; };
+    const auto bar = [&] { return full() ? top_.back().total - constant_ : kUnscored; };
+    if (class_.blocks[b].best <= bar()) continue;
+    const size_t begin = b * kBlockRows, end = std::min(begin + kBlockRows, class_.fixed.size());
+    for (size_t row = begin; row < end && class_.blocks[b].best > bar(); ++row)
+      if (class_.fixed[row] > bar()) Offer({class_.fixed[row] + constant_, static_cast<Row>(row), 0});
+  }
+}
+
+bool MemoryRun::AddNormalized() {
+  const std::vector<Row>& feasible = memory_.feasible_;
+  std::vector<int64_t>& totals = memory_.totals_;
+  totals.resize(feasible.size());
+  totals_ = true;
+  const bool whole = marks_ == &class_.marks;
+  const int64_t base = profile_.score.empty() ? 1 : 0;
+  for (size_t k = 0; k < feasible.size(); ++k) totals[k] = class_.fixed[feasible[k]] + base;
+  for (size_t i = 0; i < profile_.score.size(); ++i) {
+    if (!memory_.scores_[i].remembered || skipped_[i]) continue;
+    const ScoreEntry& entry = profile_.score[i];
+    const Normalization how = entry.plugin->normalization();
+    if (how == Normalization::kNone) continue;
+    PodClass::ScoreColumn& column = class_.columns[i];
+    int64_t highest = 0;
+    if (column.highest != 0)
+      for (const Row row : feasible) highest = std::max(highest, column.big[row]);
+    if (whole) column.highest = highest;
+    highest_[i] = highest;
+    if (highest == 0) {
+      const int64_t same = Normalized(how, 0, 0) * entry.weight;
+      if (same != 0)
+        for (int64_t& total : totals) total += same;
+      continue;
+    }
+    // Scores are mostly small numbers: a table instead of a division per row.
+    constexpr int64_t kTable = 1024;
+    if (highest < kTable) {
+      std::array<int64_t, kTable> table;
+      for (int64_t score = 0; score <= highest; ++score)
+        table[static_cast<size_t>(score)] = Normalized(how, score, highest) * entry.weight;
+      for (size_t k = 0; k < feasible.size(); ++k) totals[k] += table[static_cast<size_t>(column.big[feasible[k]])];
+    } else {
+      for (size_t k = 0; k < feasible.size(); ++k)
+        totals[k] += Normalized(how, column.big[feasible[k]], highest) * entry.weight;
+    }
+  }
+  constant_ = 0;
+  return true;
+}
+
+bool MemoryRun::AddLive() {
+  const std::vector<Row>& feasible = memory_.feasible_;
+  std::vector<uint8_t>& active = memory_.active_;
+  bool marked = false;
+  for (size_t i = 0; i < profile_.score.size(); ++i) {
+    if (memory_.scores_[i].remembered || skipped_[i]) continue;
+    if (!marked) {
+      active.assign(marks_->by_row.size(), 0);
+      for (const Row row : feasible) active[row] = 1;
+      marked = true;
+    }
+    const ScoreEntry& entry = profile_.score[i];
+    const PluginState* state = class_.score_states[entry.index].get();
+    std::vector<int64_t>& scratch = memory_.scratch_;
+    scratch.resize(std::max(active.size(), kBatchRows));
+    for (size_t begin = 0; begin < active.size(); begin += kBatchRows) {
+      const size_t size = std::min(kBatchRows, active.size() - begin);
+      const NodeBatch batch(snapshot_, static_cast<Row>(begin), std::span<const uint8_t>(active).subspan(begin, size));
+      const Error error = GuardError(
+          [&] { return entry.plugin->Score(cycle_, state, batch, std::span(scratch).subspan(begin, size)); });
+      if (!error.ok()) return false;
+    }
+    std::vector<int64_t>& normalized = memory_.live_scores_[i];
+    normalized.resize(feasible.size());
+    for (size_t k = 0; k < feasible.size(); ++k) normalized[k] = scratch[feasible[k]];
+    const Normalization how = entry.plugin->normalization();
+    if (how == Normalization::kOwn) {
+      const Error error = GuardError([&] { return entry.plugin->Normalize(cycle_, state, feasible, normalized); });
+      if (!error.ok()) return false;
+    } else {
+      berth::Normalize(how, normalized);
+    }
+    for (size_t k = 0; k < feasible.size(); ++k) {
+      if (normalized[k] < kMinScore || normalized[k] > kMaxScore) return false;
+      memory_.totals_[k] += normalized[k] * entry.weight;
+    }
+  }
+  return true;
+}
+
+void MemoryRun::PickByTotals() {
+  const std::span<const uint32_t> ranks = snapshot_.ranks();
+  const std::vector<Row>& feasible = memory_.feasible_;
+  const std::vector<int64_t>& totals = memory_.totals_;
+  int64_t best = kUnscored;
+  for (const int64_t total : totals) best = std::max(best, total);
+  for (size_t k = 0; k < totals.size(); ++k) {
+    if (top_.size() < CycleTrace::kMaxCandidates || totals[k] > top_.back().total) Offer({totals[k], feasible[k], k});
+    if (totals[k] != best) continue;
+    ++ties_;
+    if (winner_ == kNoRow || ranks[feasible[k]] < ranks[winner_]) winner_ = feasible[k];
+  }
+  best_ = best;
+}
+
+// Results.
+
+std::vector<StateSlot> MemoryRun::LateStates() const {
+  std::vector<StateSlot> states(profile_.plugins.size());
+  for (const uint16_t plugin : memory_.late_)
+    if (const StateSlot& slot = cycle_.states().slots[plugin]) states[plugin] = slot->Clone();
+  return states;
+}
+
+void MemoryRun::Describe(CycleTrace& trace, Judgement::Kind kind) const {
+  trace.pod = FullName(cycle_.pod());
+  trace.kind = kind;
+  trace.nodes = trace.evaluated = static_cast<uint32_t>(snapshot_.node_count());
+  trace.feasible = nominated_ ? 1 : marks_->counts[kFitsMark];
+  trace.ties = 0;
+  trace.reasons.clear();
+  trace.top.clear();
+  trace.selected.clear();
+  trace.preemption_candidates = trace.victims = 0;
+
+  std::vector<framework::Mark> marks;
+  for (size_t mark = 1; mark < marks_->counts.size(); ++mark)
+    if (marks_->counts[mark] > 0) marks.push_back(static_cast<framework::Mark>(mark));
+  std::sort(marks.begin(), marks.end(), [&](framework::Mark a, framework::Mark b) {
+    const Refusal &x = marks_->refusals[a - 1], &y = marks_->refusals[b - 1];
+    if (marks_->counts[a] != marks_->counts[b]) return marks_->counts[a] > marks_->counts[b];
+    return std::pair(x.verdict, x.plugin) < std::pair(y.verdict, y.plugin);
+  });
+  if (marks.size() > CycleTrace::kMaxReasons) marks.resize(CycleTrace::kMaxReasons);
+  trace.reasons.reserve(marks.size());
+  for (const framework::Mark mark : marks)
+    trace.reasons.push_back({marks_->refusals[mark - 1].verdict, marks_->refusals[mark - 1].plugin,
+                             marks_->counts[mark], snapshot_.node(marks_->Example(mark)).name()});
+}
+
+Decision MemoryRun::Fits(CycleTrace& trace) {
+  Describe(trace, Judgement::Kind::kFits);
+  if (top_.empty()) {
+    trace.ties = 1;
+    trace.top.push_back({snapshot_.node(winner_).name(), 0, {}});
+  } else {
+    trace.ties = static_cast<uint32_t>(ties_);
+    trace.top.reserve(top_.size());
+    for (const Candidate& candidate : top_) {
+      CycleTrace::Candidate& line =
+          trace.top.emplace_back(CycleTrace::Candidate{snapshot_.node(candidate.row).name(), candidate.total, {}});
+      line.scores.reserve(profile_.score.size());
+      for (size_t i = 0; i < profile_.score.size(); ++i) {
+        if (skipped_[i]) continue;
+        const ScoreEntry& entry = profile_.score[i];
+        const Normalization how = entry.plugin->normalization();
+        int64_t score = 0;
+        if (!memory_.scores_[i].remembered) {
+          score = memory_.live_scores_[i][candidate.place];
+        } else if (how == Normalization::kNone) {
+          score = class_.columns[i].raw[candidate.row];
+        } else {
+          score = Normalized(how, class_.columns[i].big[candidate.row], highest_[i]);
+        }
+        line.scores.emplace_back(entry.index, static_cast<uint8_t>(score));
+      }
+    }
+  }
+  Decision out;
+  out.kind = Judgement::Kind::kFits;
+  out.row = winner_;
+  out.feasible = trace.feasible;
+  out.evaluated = snapshot_.node_count();
+  out.nominated = nominated_;
+  out.states = LateStates();
+  return out;
+}
+
+Decision MemoryRun::Rejects(CycleTrace& trace) {
+  Decision out;
+  out.kind = Judgement::Kind::kRejected;
+  out.evaluated = snapshot_.node_count();
+  PostFilterRuling ruling = RunPostFilter(cycle_, MarksReport(*marks_, memory_.table_, snapshot_));
+  out.post_filter = std::move(ruling.outcome);
+  out.post_filter_plugin = ruling.plugin;
+  FitErrorParts parts;
+  parts.nodes = snapshot_.node_count();
+  for (size_t mark = 1; mark < marks_->counts.size(); ++mark) {
+    const uint32_t count = marks_->counts[mark];
+    if (count == 0) continue;
+    const Refusal& refusal = marks_->refusals[mark - 1];
+    for (const std::string& reason : memory_.table_.Get(refusal.verdict).reasons()) parts.reasons[reason] += count;
+    const Decision::Rejector rejector{refusal.plugin, refusal.code == Code::kPending};
+    if (std::find(out.rejectors.begin(), out.rejectors.end(), rejector) == out.rejectors.end())
+      out.rejectors.push_back(rejector);
+  }
+  parts.post_filter = out.post_filter.verdict.message();
+  out.message = FitErrorText(parts);
+  Describe(trace, Judgement::Kind::kRejected);
+  DescribePlan(out.post_filter, trace);
+  return out;
+}
+
+}  // namespace berth::framework

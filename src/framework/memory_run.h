@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// MemoryRun: one decision from a class of pods. Used by Memory only.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "framework/memory.h"
+
+namespace berth::framework {
+
+class MemoryRun {
+ public:
+  MemoryRun(Memory& memory, const Pod& pod, const Snapshot& snapshot, PodClass& pod_class);
+  ~MemoryRun();
+
+  std::optional<Decision> Decide(CycleTrace& trace);
+  // Whether what was found out is worth keeping.
+  bool keep() const { return keep_; }
+
+ private:
+  // Each returns false when this decision has to be left to Judge.
+  bool PreFilter();
+  bool Mark();
+  bool MarkAll();
+  bool Repair(Row row, RowFields fields);
+  bool AskLive();
+  bool AskNominated();
+  bool Score();
+  bool PreScore(size_t position, bool live, bool& skip);
+  bool ScoreRemembered();
+  bool ScoreRows(std::span<const Row> rows);
+  bool AddNormalized();
+  bool AddLive();
+
+  // What a filter says of one row: kFitsMark, a refusal's mark, or no value when it failed.
+  std::optional<framework::Mark> Ask(size_t position, Row row);
+  // The admissible form of what a plugin wrote for a row; no value when it failed.
+  std::optional<framework::Mark> Named(Marks& marks, size_t position, VerdictId id);
+  void Resize(size_t rows);
+  void RefreshBlocks();
+  void ListFeasible();
+  void PickByBlocks();
+  void PickByTotals();
+
+  Decision Fits(CycleTrace& trace);
+  Decision Rejects(CycleTrace& trace);
+  void Describe(CycleTrace& trace, Judgement::Kind kind) const;
+  std::vector<StateSlot> LateStates() const;
+
+  struct Candidate {
+    int64_t total;
+    Row row;
+    size_t place;  // in feasible_, with totals
+  };
+  void Offer(const Candidate& candidate);
+
+  Memory& memory_;
+  const Profile& profile_;
+  const Snapshot& snapshot_;
+  PodClass& class_;
+  CycleRun cycle_;
+  const Marks* marks_ = nullptr;  // of this decision: the class's, or with what was asked on top
+  bool keep_ = false;
+  bool listed_ = false;           // feasible_ is filled
+  bool totals_ = false;           // by place in feasible_; otherwise `fixed` plus `constant_`
+  int64_t constant_ = 0;          // what reversed columns without any score add to all rows
+  std::vector<int64_t> highest_;  // as Profile::score: of the feasible rows
+  std::vector<uint8_t> skipped_;  // as Profile::score
+  Row winner_ = kNoRow;
+  int64_t best_ = 0;
+  size_t ties_ = 0;
+  std::vector<Candidate> top_;
+  bool nominated_ = false;
+};
+
+}  // namespace berth::framework

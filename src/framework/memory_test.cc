@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is remembered never changes a decision: random clusters that change, every decision judged both ways.
+#include "framework/memory.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "berth/testing.h"
+#include "cluster/cluster_state.h"
+#include "config/load.h"
+#include "framework/engine.h"
+#include "plugins/builtin.h"
+
+namespace berth::framework {
+namespace {
+
+// splitmix64, as everywhere.
+class Dice {
+ public:
+  explicit Dice(uint64_t seed) : state_(seed) {}
+  uint64_t Next() {
+    uint64_t z = (state_ += 0x9E3779B97F4A7C15u);
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+  }
+  int64_t Below(int64_t n) { return static_cast<int64_t>(Next() % static_cast<uint64_t>(n)); }
+  bool Chance(int percent) { return Below(100) < percent; }
+
+ private:
+  uint64_t state_;
+};
+
+// A cluster, an engine that remembers and one that does not.
+class World {
+ public:
+  explicit World(uint64_t seed, const std::string& config = "", size_t max_bytes = size_t{64} << 20) : dice_(seed) {
+    plugins::RegisterBuiltinPlugins(registry_);
+    const config::Loaded loaded = config::LoadConfiguration(
+        "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n" + config, registry_);
+    EXPECT_TRUE(loaded.ok());
+    engine_ = std::move(Engine::Make(loaded.config, registry_, clock_, seed)).value();
+    reference_ = std::move(Engine::Make(loaded.config, registry_, clock_, seed)).value();
+    for (PluginIndex* index : engine_->Indexes()) state_.AddIndex(index);
+    engine_->Remember({max_bytes});
+    engine_->Verify(*reference_, [this](const std::string& text) { differences.push_back(text); });
+  }
+
+  void AddNode() { PutNode("n" + std::to_string(nodes_made_++)); }
+
+  void PutNode(const std::string& name) {
+    MakeNode node(name);
+    node.Capacity({{"cpu", std::to_string(2 + 2 * dice_.Below(3))},
+                   {"memory", std::to_string(4 + 4 * dice_.Below(3)) + "Gi"},
+                   {"pods", std::to_string(4 + dice_.Below(8))}});
+    if (dice_.Chance(20)) node.Image("img:" + std::to_string(dice_.Below(3)), 100'000'000 * (1 + dice_.Below(9)));
+    if (dice_.Chance(80)) node.Label("zone", "z" + std::to_string(dice_.Below(3)));
+    if (dice_.Chance(90)) node.Label("kubernetes.io/hostname", name);
+    if (dice_.Chance(30)) node.Label("disk", dice_.Chance(50) ? "ssd" : "hdd");
+    if (dice_.Chance(15)) node.Taint("dedicated", "batch", TaintEffect::kNoSchedule);
+    if (dice_.Chance(20)) node.Taint("busy", "", TaintEffect::kPreferNoSchedule);
+    if (dice_.Chance(5)) node.Unschedulable();
+    state_.PutNode(std::make_shared<const Node>(node.Build()));
+    live_.insert_or_assign(name, true);
+  }
+
+  std::shared_ptr<const Pod> NewPod() {
+    const std::string name = "p" + std::to_string(pods_made_++);
+    MakePod pod(name);
+    pod.Uid("uid-" + name);
+    const int64_t app = dice_.Below(5);
+    pod.Label("app", "a" + std::to_string(app));
+    const bool huge = dice_.Chance(5);
+    pod.Request({{"cpu", huge ? "50" : std::to_string(100 * (1 + app)) + "m"},
+                 {"memory", std::to_string(128 * (1 + app)) + "Mi"}});
+    pod.Image("img:" + std::to_string(app));
+    if (app == 1) pod.NodeSelector("disk", "ssd");
+    if (app == 2) pod.Tolerate({"dedicated", TolerationOp::kExists, "", TaintEffect::kNoSchedule});
+    if (app == 3 && dice_.Chance(50)) pod.HostPort(8080);
+    if (app == 4 && dice_.Chance(50)) pod.PreferNode(7, {{Require("disk", SelectorOp::kExists)}, {}, ""});
+    if (dice_.Chance(20)) pod.Priority(static_cast<int32_t>(10 * dice_.Below(3)));
+    const auto term = [&](int64_t of, const char* key) {
+      PodAffinityTerm made;
+      made.selector = SelectLabels({{"app", "a" + std::to_string(of)}});
+      made.topology_key = key;
+      return made;
+    };
+    if (affinity && dice_.Chance(25)) pod.PodAntiAffinity(term(app, "kubernetes.io/hostname"));
+    if (affinity && dice_.Chance(15)) pod.PodAffinity(term(dice_.Below(5), "zone"));
+    if (affinity && dice_.Chance(15)) pod.PreferPodAntiAffinity(5, term(app, "zone"));
+    if (affinity && dice_.Chance(15)) pod.PreferPodAffinity(3, term(dice_.Below(5), "kubernetes.io/hostname"));
+    if (affinity && dice_.Chance(25)) {
+      TopologySpreadConstraint constraint;
+      constraint.max_skew = 1 + static_cast<int32_t>(dice_.Below(2));
+      constraint.topology_key = "zone";
+      constraint.when_unsatisfiable =
+          dice_.Chance(50) ? WhenUnsatisfiable::kDoNotSchedule : WhenUnsatisfiable::kScheduleAnyway;
+      constraint.selector = SelectLabels({{"app", "a" + std::to_string(app)}});
+      pod.Spread(constraint);
+    }
+    return std::make_shared<const Pod>(pod.Build());
+  }
+
+  // One pod is decided about and placed where it goes.
+  void Decide(const std::shared_ptr<const Pod>& pod) {
+    const Decision decision = engine_->Decide(engine_->first_profile(), *pod, state_.snapshot());
+    if (decision.kind == Judgement::Kind::kFits) {
+      auto placed = std::make_shared<Pod>(*pod);
+      placed->node_name = state_.snapshot().node(decision.row).name();
+      ASSERT_TRUE(state_.AssumePod(placed).ok());
+      placed_.push_back(placed);
+    } else if (decision.post_filter.nominated_node && dice_.Chance(50)) {
+      state_.Nominate(pod, *decision.post_filter.nominated_node);
+      nominated_.push_back(pod->uid());
+    }
+  }
+
+  void Change() {
+    const int64_t what = dice_.Below(100);
+    if (what < 50 && !placed_.empty()) {
+      const size_t i = static_cast<size_t>(dice_.Below(static_cast<int64_t>(placed_.size())));
+      ASSERT_TRUE(state_.RemovePod(placed_[i]->uid()).ok());
+      placed_[i] = placed_.back();
+      placed_.pop_back();
+    } else if (what < 70 && !live_.empty()) {
+      PutNode(Pick());
+    } else if (what < 80) {
+      AddNode();
+    } else if (what < 85 && live_.size() > 3) {
+      const std::string name = Pick();
+      ASSERT_TRUE(state_.RemoveNode(name).ok());
+      live_.erase(name);
+    } else if (what < 92) {
+      Service service;
+      service.meta.name = "s" + std::to_string(dice_.Below(3));
+      service.meta.namespace_ = "default";
+      service.selector = Labels({{"app", "a" + std::to_string(dice_.Below(5))}});
+      if (dice_.Chance(60)) {
+        state_.PutObject<Service>(std::make_shared<const Service>(service));
+      } else {
+        state_.RemoveObject<Service>("default", service.meta.name);
+      }
+    } else if (!nominated_.empty()) {
+      state_.ClearNomination(nominated_.back());
+      nominated_.pop_back();
+    }
+  }
+
+  std::string Pick() {
+    auto it = live_.begin();
+    std::advance(it, dice_.Below(static_cast<int64_t>(live_.size())));
+    return it->first;
+  }
+
+  Engine& engine() { return *engine_; }
+  Dice& dice() { return dice_; }
+  bool affinity = true;
+  std::vector<std::string> differences;
+
+ private:
+  Dice dice_;
+  Registry registry_;
+  ManualClock clock_;
+  cluster::ClusterState state_;
+  std::unique_ptr<Engine> reference_, engine_;
+  std::map<std::string, bool> live_;
+  std::vector<std::shared_ptr<const Pod>> placed_;
+  std::vector<std::string> nominated_;
+  int64_t nodes_made_ = 0, pods_made_ = 0;
+};
+
+void RunStory(World& world, int nodes, int steps) {
+  for (int i = 0; i < nodes; ++i) world.AddNode();
+  for (int step = 0; step < steps; ++step) {
+    world.Decide(world.NewPod());
+    if (world.dice().Chance(30)) world.Change();
+    ASSERT_THAT(world.differences, ::testing::IsEmpty()) << "step " << step;
+  }
+}
+
+TEST(MemoryPropertyTest, DecidesAsIfNothingWereRemembered) {
+  uint64_t remembered = 0, hits = 0;
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE(seed);
+    World world(seed);
+    world.affinity = seed % 3 != 0;
+    ASSERT_NO_FATAL_FAILURE(RunStory(world, static_cast<int>(3 + seed % 40), 120));
+    remembered += world.engine().memory_stats().decisions;
+    hits += world.engine().memory_stats().hits;
+  }
+  EXPECT_GT(remembered, 5000u);
+  EXPECT_GT(hits, 2000u);
+}
+
+TEST(MemoryPropertyTest, DecidesTheSameWhenItMustForgetAllTheTime) {
+  for (uint64_t seed = 100; seed <= 110; ++seed) {
+    SCOPED_TRACE(seed);
+    World world(seed, "", 1);
+    ASSERT_NO_FATAL_FAILURE(RunStory(world, 12, 80));
+    EXPECT_LE(world.engine().memory_stats().classes, 2u);
+  }
+}
+
+}  // namespace
+}  // namespace berth::framework

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// PodClass: what is remembered of all pods that are equal in the eyes of a profile's plugins.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <string>
+#include <vector>
+
+#include "berth/plugin.h"
+#include "framework/cycle_run.h"
+
+namespace berth::framework {
+
+// One way of being rejected, small enough to be named by 16 bits per row.
+struct Refusal {
+  VerdictId verdict = kFitsId;
+  uint16_t plugin = kNoPlugin;  // index into Profile::plugins
+  uint16_t position = 0;        // in Profile::filter
+  Code code = Code::kSuccess;
+  bool operator==(const Refusal& other) const {
+    return verdict == other.verdict && plugin == other.plugin && position == other.position;
+  }
+};
+
+// By row: 0 fits, kAbsent there is no node (or it was left out), otherwise 1 + an index into the refusals.
+using Mark = uint16_t;
+inline constexpr Mark kFitsMark = 0;
+inline constexpr Mark kAbsentMark = 0xffff;
+
+// Rows, refusals and how many rows each has. Counts hold for every mark but kAbsentMark.
+struct Marks {
+  std::vector<Mark> by_row;
+  std::vector<Refusal> refusals;
+  std::vector<uint32_t> counts{0};    // by mark
+  std::vector<Row> examples{kNoRow};  // by mark: a row that had it; check before use
+
+  // The mark of a refusal, kAbsentMark when there are too many to name.
+  Mark Name(const Refusal& refusal);
+  void Set(Row row, Mark mark) {
+    Mark& slot = by_row[row];
+    if (slot != kAbsentMark) --counts[slot];
+    if (mark != kAbsentMark) {
+      ++counts[mark];
+      examples[mark] = row;
+    }
+    slot = mark;
+  }
+  // A row with this mark. REQUIRES: counts[mark] > 0
+  Row Example(Mark mark) const;
+  // In Profile::filter, the place of the plugin that rejected the row; past the end when it fits.
+  size_t Position(Row row) const {
+    const Mark mark = by_row[row];
+    return mark == kFitsMark ? SIZE_MAX : refusals[mark - 1].position;
+  }
+  void Clear(size_t rows);
+};
+
+inline constexpr int64_t kUnscored = INT64_MIN;
+inline constexpr size_t kBlockRows = 512;
+
+struct PodClass {
+  // What a plugin said once, and while what it holds.
+  struct Outcome {
+    bool known = false;
+    bool skip = false;
+    Epochs epochs = epoch::kUnrememberable;
+    uint64_t stamp = 0;
+  };
+  // A remembered score plugin.
+  struct ScoreColumn {
+    bool skip = false;         // its PreScore said so
+    std::vector<uint8_t> raw;  // by row, without normalization
+    std::vector<int64_t> big;  // by row, with normalization by the highest
+    int64_t highest = 0;       // at least that of any row since the column was filled
+  };
+
+  std::string signature;
+  Pod exemplar;                 // states may point into it
+  bool identity_blind = false;  // the signature does not depend on name, uid and the like
+
+  std::vector<Outcome> pre_filter;  // as Profile::pre_filter
+  PluginStates states;
+
+  bool marked = false;  // `marks` holds as of `position` for the remembered plugins
+  uint64_t position = 0, filter_stamp = 0;
+  Marks marks;
+
+  std::vector<Outcome> pre_score;  // as Profile::pre_score
+  std::vector<StateSlot> score_states;
+  bool scored = false;  // the columns below hold, except for rows in `unscored`
+  uint64_t score_stamp = 0;
+  std::vector<Row> unscored;   // rows to score again; may repeat, may not fit any more
+  std::vector<int64_t> fixed;  // by row: weighted sum of columns without normalization; kUnscored if it does not fit
+  std::vector<ScoreColumn> columns;  // as Profile::score; unused for those that are asked every time
+
+  // The best of every kBlockRows rows by `fixed`.
+  struct Block {
+    int64_t best = kUnscored;
+    uint32_t ties = 0;
+    Row first = kNoRow;  // of the ties, in node order
+  };
+  std::vector<Block> blocks;
+  std::vector<uint8_t> block_valid;
+  uint64_t block_stamp = 0;  // of the node order
+
+  size_t weight = 0;                     // in bytes, when it was last weighed
+  std::list<PodClass*>::iterator place;  // in the order of use
+  size_t Bytes() const;
+};
+
+}  // namespace berth::framework

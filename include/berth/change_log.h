@@ -2,6 +2,7 @@
 // ChangeLog: which rows changed, in what, in order. Whoever remembers answers reads on from where it last stood.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

@@ -49,6 +49,17 @@ TEST_F(AdviserTest, ADecisionIsSuspendedUntilTheAnswerAndNobodyOvertakesIt) {
   EXPECT_EQ(adviser_.questions[0].pod, "q");
 }
 
+TEST_F(AdviserTest, AnAdviserThatDropsItsQuestionHasFailedAndTheNextPodIsTried) {
+  Start({"n1"});
+  Put(MakePod("p"));
+  Put(MakePod("q"));
+  adviser_.questions.clear();
+  Run();
+  EXPECT_EQ(PlaceOf("p"), Place::kErrorBackoff);
+  ASSERT_THAT(adviser_.questions, SizeIs(1));
+  EXPECT_EQ(adviser_.questions[0].pod, "q");
+}
+
 TEST_F(AdviserTest, AnAdviserWithNothingToSayIsNotWaitedFor) {
   adviser_.interested = false;
   Start({"n1"});

@@ -37,17 +37,20 @@ void Binder::Verify(const std::shared_ptr<Question>& question) {
   // The watch may know already.
   const client::Ptr<Pod> seen = core_.FindPod(question->pod.namespace_, question->pod.name);
   if (seen && Settle(*question, seen)) return;
-  core_.api.GetPod(question->pod.namespace_, question->pod.name,
-                   core_.Counted([this, question](const client::ApiStatus& status, const client::Ptr<Pod>& pod) {
-                     if (status.not_found()) return question->done(Verdict::Fail(question->failure));
-                     if (status.ok() && pod) {
-                       if (!Settle(*question, pod)) question->done(Verdict::Fail(question->failure));
-                       return;
-                     }
-                     const int64_t seconds = std::min(10, 1 << std::min(question->tries++, 4));
-                     core_.timers.At(core_.clock.Now() + Duration::Seconds(seconds),
-                                     [this, question] { Verify(question); });
-                   }));
+  core_.api.GetPod(
+      question->pod.namespace_, question->pod.name,
+      core_.Counted([this, question](const client::ApiStatus& status, const client::Ptr<Pod>& pod) {
+        if (status.not_found()) return question->done(Verdict::Fail(question->failure));
+        if (status.ok() && pod) {
+          if (!Settle(*question, pod)) question->done(Verdict::Fail(question->failure));
+          return;
+        }
+        if (question->tries == 0 && !status.uncertain() && status.code != 429)
+          core_.Complain("whether pod " + question->pod.namespace_ + "/" + question->pod.name + " was bound to " +
+                         question->node + " is not known yet: " + std::to_string(status.code) + " " + status.message);
+        const int64_t seconds = std::min(10, 1 << std::min(question->tries++, 4));
+        core_.timers.At(core_.clock.Now() + Duration::Seconds(seconds), [this, question] { Verify(question); });
+      }));
 }
 
 }  // namespace berth::cycle

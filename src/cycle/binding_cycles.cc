@@ -84,6 +84,7 @@ std::string BindingCycles::Begin(queue::PodTicket ticket, const framework::Profi
     return "";
   }
   waiting->OnDone([this, run, &inbox = core_.inbox, alive = core_.alive](Verdict verdict, std::string plugin) {
+    if (!*alive) return;
     inbox.Post([this, run, alive, verdict = std::move(verdict), plugin = std::move(plugin)] {
       if (*alive) AfterPermit(run, verdict, plugin);
     });
@@ -165,6 +166,7 @@ void BindingCycles::Await(const RunPtr& run, const std::function<void(framework:
         return;
       }
     }
+    if (!*alive) return;
     inbox.Post([this, run, then, alive, ruling = std::move(ruling)] {
       if (*alive) (this->*then)(run, ruling);
     });

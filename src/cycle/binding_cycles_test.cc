@@ -220,7 +220,7 @@ TEST_F(BindingCyclesTest, APodThatWaitsWhenTheSchedulerEndsIsDroppedQuietly) {
   const std::shared_ptr<WaitingPod> waiting = Waiting("p");
   scheduler_.reset();
   waiting->Allow("Gate");
-  EXPECT_EQ(inbox_.Drain(), 1u);
+  EXPECT_EQ(inbox_.Drain(), 0u);
   EXPECT_THAT(api_.binds, IsEmpty());
 }
 
@@ -235,6 +235,16 @@ TEST_F(BindingCyclesTest, WhenPreBindHasWorkTheNodeIsAnnouncedFirst) {
   pre_bound_({});
   Run();
   EXPECT_THAT(api_.binds, SizeIs(1));
+}
+
+TEST_F(BindingCyclesTest, APluginThatDropsItsAnswerHasFailedAndThePodComesBack) {
+  SlowPreBind();
+  Start({"n1"});
+  Put(MakePod("p"));
+  pre_bound_ = nullptr;
+  Run();
+  EXPECT_EQ(PlaceOf("p"), Place::kErrorBackoff);
+  EXPECT_EQ(scheduler_->state().pod_count(), 0u);
 }
 
 TEST_F(BindingCyclesTest, AnAnnouncementThatFailedIsNotRepeatedOnceThePodIsBound) {

@@ -2,6 +2,7 @@
 // Core: what the parts of one scheduler share. Each part changes only what its own header says.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 
@@ -35,7 +36,7 @@ struct Core {
   client::Reflector* pods = nullptr;
   size_t requests = 0;  // writes and reads whose answer is still to come
   // Gone with the scheduler: letters and answers that come later look here first.
-  std::shared_ptr<bool> alive = std::make_shared<bool>(true);
+  std::shared_ptr<std::atomic<bool>> alive = std::make_shared<std::atomic<bool>>(true);
 
   const framework::Profile* ProfileOf(const Pod& pod) const { return engine->FindProfile(pod.scheduler_name); }
   // The pod as the watch has it; null when it is not (or no longer) there.

@@ -117,7 +117,8 @@ void EventHandlers::UpdatePod(const PodPtr& before, const PodPtr& after) {
 void EventHandlers::DeletePod(const PodPtr& pod) {
   if (!pod->node_name.empty()) {
     core_.Complain(core_.state.RemovePod(pod->uid()));
-    core_.queue->Delete(*pod);  // its binding may not have been answered yet
+    core_.state.ClearNomination(pod->uid());  // the binding and the deletion may be one piece of news
+    core_.queue->Delete(*pod);                // its binding may not have been answered yet
     core_.queue->MoveAll(kAssignedPodDelete, {pod, nullptr, nullptr, nullptr});
   } else if (Ours(*pod)) {
     DeletePending(pod);

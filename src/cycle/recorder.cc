@@ -9,7 +9,10 @@ namespace berth::cycle {
 std::string TruncateNote(std::string_view message) {
   constexpr std::string_view kCut = " ...";
   if (message.size() <= kNoteLimit) return std::string(message);
-  return std::string(message.substr(0, kNoteLimit - kCut.size())).append(kCut);
+  size_t length = kNoteLimit - kCut.size();
+  while (length > 0 && (static_cast<unsigned char>(message[length]) & 0xC0) == 0x80)
+    --length;  // not within a character
+  return std::string(message.substr(0, length)).append(kCut);
 }
 
 void Recorder::Post(const Pod& pod, const char* type, const char* reason, const char* action, std::string note,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <utility>
 
 #include "cycle/binder.h"
@@ -66,7 +67,10 @@ class Scheduler::Impl {
         evictions(core, recorder, statuses,
                   [this](const std::string& uid, const std::string& cause) { return bindings.Cancel(uid, cause); }),
         handlers(core) {}
-  ~Impl() { *core.alive = false; }
+  ~Impl() {
+    *core.alive = false;
+    core.queue.reset();  // tickets that outlive it do nothing; without this they would ask parts that are gone
+  }
 
   Error Build(const config::SchedulerConfiguration& config, const Registry& registry);
   bool synced() const;
@@ -87,10 +91,19 @@ class Scheduler::Impl {
   uint64_t random = 0;
   size_t next_start = 0;
   bool attempted = false;
-  bool suspended = false;  // a decision waits for advice; nothing is popped meanwhile
+  // A decision that waits for advice; nothing is popped meanwhile.
+  struct Suspended {
+    queue::PodTicket ticket;
+    std::vector<std::string> names;
+    uint64_t number;
+  };
+  std::optional<Suspended> suspended;
+  uint64_t suspensions = 0;
 
  private:
   void Decide(queue::PodTicket ticket, const framework::Advice* advice);
+  void Skip(queue::PodTicket ticket, const Pod& pod);
+  void Resume(uint64_t number, const Verdict& verdict, framework::Advice advice);
   bool Suspend(queue::PodTicket& ticket, const Snapshot& snapshot, const Judgement& judgement);
   void Place(queue::PodTicket ticket, const framework::Profile& profile, const std::string& node,
              framework::Decision& decision, const std::optional<Judgement>& judged);
@@ -132,8 +145,10 @@ Error Scheduler::Impl::Build(const config::SchedulerConfiguration& config, const
     if (!gate) return std::nullopt;
     return queue::Gate{profile->name(gate->plugin), std::move(gate->verdict)};
   };
-  options.backoff.initial = Duration::Seconds(config.pod_initial_backoff_seconds);
-  options.backoff.max = Duration::Seconds(config.pod_max_backoff_seconds);
+  // Longer ones would not fit into 64 bits of nanoseconds, and nobody lives to see the difference.
+  constexpr int64_t kLongest = int64_t{10} * 365 * 24 * 3600;
+  options.backoff.initial = Duration::Seconds(std::min(config.pod_initial_backoff_seconds, kLongest));
+  options.backoff.max = Duration::Seconds(std::min(config.pod_max_backoff_seconds, kLongest));
   options.max_in_unschedulable = core.options.max_in_unschedulable;
   if (Observer* observer = core.options.observer)
     options.on_move = [observer](const queue::QueuedPodInfo& info, queue::Place place, std::string_view event) {
@@ -161,14 +176,14 @@ bool Scheduler::Impl::synced() const {
 bool Scheduler::Impl::Apply() {
   const Time now = core.clock.Now();
   bool worked = false;
-  // What letters lead to (a waiting pod that was stopped ends its cycle by letter) belongs to the same step.
-  while (core.inbox.Drain() > 0) worked = true;
-  while (core.timers.RunOne(now)) worked = true;
   framework::WaitingPodsMap& waiting = core.engine->services().waiting;
   if (waiting.NextDeadline() <= now) {
     waiting.Expire(now);
     worked = true;
   }
+  // What letters lead to (a waiting pod that was stopped ends its cycle by letter) belongs to the same step.
+  while (core.inbox.Drain() > 0) worked = true;
+  while (core.timers.RunOne(now)) worked = true;
   if (core.queue->NextWake() <= now) core.queue->Tick();
   TakeActivations();
   return worked;
@@ -209,11 +224,7 @@ void Scheduler::Impl::Decide(queue::PodTicket ticket, const framework::Advice* a
   const client::Ptr<Pod> pod = ticket.pod();
   const framework::Profile* profile = core.ProfileOf(*pod);
   if (!profile) return ticket.Done();
-  if (pod->terminating()) {
-    recorder.SkippedTerminating(*pod);
-    core.state.ClearNomination(pod->uid());  // it will not come, so it holds no place
-    return ticket.Done();
-  }
+  if (pod->terminating()) return Skip(std::move(ticket), *pod);
   if (core.state.IsAssumed(pod->uid())) return ticket.Done();
 
   const Snapshot snapshot = core.state.snapshot();
@@ -243,37 +254,62 @@ void Scheduler::Impl::Decide(queue::PodTicket ticket, const framework::Advice* a
   }
 }
 
+void Scheduler::Impl::Skip(queue::PodTicket ticket, const Pod& pod) {
+  recorder.SkippedTerminating(pod);
+  core.state.ClearNomination(pod.uid());  // it will not come, so it holds no place
+  ticket.Done();
+}
+
 bool Scheduler::Impl::Suspend(queue::PodTicket& ticket, const Snapshot& snapshot, const Judgement& judgement) {
   if (!core.options.adviser) return false;
   std::vector<std::string> names;
   for (const Row row : judgement.feasible) names.push_back(snapshot.node(row).name());
   std::sort(names.begin(), names.end());
-  // Shared, because the resuming function must be copyable.
-  auto kept = std::make_shared<std::optional<queue::PodTicket>>();
-  const client::Ptr<Pod> pod = ticket.pod();
-  auto resume = [this, kept, names, alive = core.alive](const Verdict& verdict, framework::Advice advice) {
-    if (!*alive || !kept->has_value()) return;
-    queue::PodTicket back = std::move(**kept);
-    kept->reset();
-    suspended = false;
-    if (!verdict.fits()) {
-      const framework::Profile* profile = core.ProfileOf(*back.pod());
-      return Fail(std::move(back), {profile, Verdict::Fail(verdict.message()), verdict.message(), {}, ""});
+  // Answers once; an adviser that drops it without an answer has failed, so that the pods behind do not wait for ever.
+  struct Answer {
+    std::function<void(const Verdict&, framework::Advice)> resume;
+    std::function<void()> dropped;
+    std::atomic<bool> given = false;
+    ~Answer() {
+      if (!given.exchange(true)) dropped();
     }
-    advice.asked = names;
-    // The pod may be gone or bound by now: then it is let go like any other.
-    const client::Ptr<Pod> now = core.FindPod(back.pod()->namespace_(), back.pod()->name());
-    if (!now || now->uid() != back.pod()->uid() || !now->node_name.empty()) return back.Done();
-    if (now->terminating()) {
-      recorder.SkippedTerminating(*now);
-      return back.Done();
-    }
-    Decide(std::move(back), &advice);
   };
-  if (!core.options.adviser->Ask(pod, names, std::move(resume))) return false;
-  *kept = std::move(ticket);
-  suspended = true;
+  const uint64_t number = ++suspensions;
+  auto answer = std::make_shared<Answer>();
+  answer->resume = [this, number, alive = core.alive](const Verdict& verdict, framework::Advice advice) {
+    if (*alive) Resume(number, verdict, std::move(advice));
+  };
+  answer->dropped = [this, number, &inbox = core.inbox, alive = core.alive] {
+    if (!*alive) return;
+    inbox.Post([this, number, alive] {
+      if (*alive) Resume(number, Verdict::Fail("the extender gave no answer"), {});
+    });
+  };
+  const auto resume = [answer](const Verdict& verdict, framework::Advice advice) {
+    if (!answer->given.exchange(true)) answer->resume(verdict, std::move(advice));
+  };
+  if (!core.options.adviser->Ask(ticket.pod(), names, resume)) {
+    answer->given = true;
+    return false;
+  }
+  suspended = Suspended{std::move(ticket), std::move(names), number};
   return true;
+}
+
+void Scheduler::Impl::Resume(uint64_t number, const Verdict& verdict, framework::Advice advice) {
+  if (!suspended || suspended->number != number) return;
+  queue::PodTicket back = std::move(suspended->ticket);
+  advice.asked = std::move(suspended->names);
+  suspended.reset();
+  if (!verdict.fits()) {
+    const framework::Profile* profile = core.ProfileOf(*back.pod());
+    return Fail(std::move(back), {profile, Verdict::Fail(verdict.message()), verdict.message(), {}, ""});
+  }
+  // The pod may be gone or bound by now: then it is let go like any other.
+  const client::Ptr<Pod> now = core.FindPod(back.pod()->namespace_(), back.pod()->name());
+  if (!now || now->uid() != back.pod()->uid() || !now->node_name.empty()) return back.Done();
+  if (now->terminating()) return Skip(std::move(back), *now);
+  Decide(std::move(back), &advice);
 }
 
 void Scheduler::Impl::Place(queue::PodTicket ticket, const framework::Profile& profile, const std::string& node,

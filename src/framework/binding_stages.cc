@@ -20,11 +20,20 @@ Ruling Failure(const char* stage, const std::string& name, uint16_t index, const
   return {Verdict::Fail("running " + std::string(stage) + " plugin \"" + name + "\": " + verdict.message()), index};
 }
 
-// A Done that may be called from any thread, even by a plugin that breaks the rule and calls twice.
+// A Done that may be called from any thread, even by a plugin that breaks the rule: who calls twice is heard once, and
+// who drops it without a call has failed, so that no pod waits for ever.
 Done Once(std::function<void(Verdict)> fn) {
-  auto called = std::make_shared<std::atomic<bool>>(false);
-  return [called, fn = std::move(fn)](Verdict verdict) {
-    if (!called->exchange(true)) fn(std::move(verdict));
+  struct Latch {
+    std::function<void(Verdict)> fn;
+    std::atomic<bool> called = false;
+    explicit Latch(std::function<void(Verdict)> f) : fn(std::move(f)) {}
+    ~Latch() {
+      if (!called.exchange(true)) fn(Verdict::Fail("the plugin gave no answer"));
+    }
+  };
+  auto latch = std::make_shared<Latch>(std::move(fn));
+  return [latch](Verdict verdict) {
+    if (!latch->called.exchange(true)) latch->fn(std::move(verdict));
   };
 }
 
@@ -132,8 +141,9 @@ void BindingStages::PreBindFrom(PreBindPlan plan, size_t from, DoneWith done) {
       finished({});
       continue;
     }
-    const Done once = Once([self, index, finished](const Verdict& verdict) {
-      finished(verdict.fits() ? Ruling{} : Failure("PreBind", self->profile_.name(index), index, verdict));
+    // The name by value: an answer may come when the profile is gone.
+    const Done once = Once([index, finished, name = profile_.name(index)](const Verdict& verdict) {
+      finished(verdict.fits() ? Ruling{} : Failure("PreBind", name, index, verdict));
     });
     const Error thrown = GuardError([&] {
       all[i].plugin->PreBind(placement_, states_[index], once);
@@ -150,10 +160,11 @@ void BindingStages::BindFrom(size_t from, DoneWith done) {
   const auto& entry = profile_.bind[from];
   const uint16_t index = entry.index;
   auto self = shared_from_this();
-  const Done once = Once([self, from, index, done = std::move(done)](const Verdict& verdict) {
-    if (verdict.code() == Code::kSkip) return self->BindFrom(from + 1, done);
-    done(verdict.fits() ? Ruling{Verdict(), index} : Failure("Bind", self->profile_.name(index), index, verdict));
-  });
+  const Done once =
+      Once([self, from, index, done = std::move(done), name = profile_.name(index)](const Verdict& verdict) {
+        if (verdict.code() == Code::kSkip) return self->BindFrom(from + 1, done);
+        done(verdict.fits() ? Ruling{Verdict(), index} : Failure("Bind", name, index, verdict));
+      });
   const Error thrown = GuardError([&] {
     entry.plugin->Bind(placement_, states_[index], once);
     return Error::Ok();

@@ -247,6 +247,11 @@ TEST_F(BindingStagesTest, ABinderThatAnswersTwiceIsHeardOnce) {
   EXPECT_TRUE(Bind()->verdict.fits());
 }
 
+TEST_F(BindingStagesTest, ABinderThatDropsItsAnswerHasFailed) {
+  maker_.Bind("a", [](const Done&) {});
+  EXPECT_EQ(Bind()->verdict, Verdict::Fail("running Bind plugin \"a\": the plugin gave no answer"));
+}
+
 TEST_F(BindingStagesTest, WithoutPreBindPluginsItIsDoneAtOnce) { EXPECT_TRUE(PreBind()->verdict.fits()); }
 
 TEST_F(BindingStagesTest, PreBindMayFinishOnOtherThreads) {

@@ -116,7 +116,7 @@ Judgement Judge::RunStages(const Pod& pod, const Snapshot& snapshot, const Judge
     const std::span<const Row> order = snapshot.order();
     for (size_t i = 0; i < order.size() && first.size() < options.limit; ++i) {
       const Row row = order[(options.start + i) % order.size()];
-      if (out.verdicts[row] == kFitsId) first.push_back(row);
+      if (std::binary_search(out.feasible.begin(), out.feasible.end(), row)) first.push_back(row);
     }
     std::sort(first.begin(), first.end());
     out.feasible = std::move(first);

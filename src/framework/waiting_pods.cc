@@ -82,12 +82,14 @@ bool WaitingPodEntry::Decide(Verdict verdict, std::string plugin) {
 void WaitingPodsMap::Add(std::shared_ptr<WaitingPodEntry> entry) {
   std::lock_guard lock(mutex_);
   const std::string uid = entry->pod().uid();
+  earliest_ = std::min(earliest_, entry->deadline());
   by_uid_[uid] = std::move(entry);
 }
 
 void WaitingPodsMap::Remove(const std::string& uid) {
   std::lock_guard lock(mutex_);
   by_uid_.erase(uid);
+  if (by_uid_.empty()) earliest_ = {INT64_MAX};
 }
 
 std::vector<std::shared_ptr<WaitingPodEntry>> WaitingPodsMap::Copy() const {
@@ -108,13 +110,17 @@ std::shared_ptr<WaitingPodEntry> WaitingPodsMap::FindEntry(const std::string& ui
 }
 
 Time WaitingPodsMap::NextDeadline() const {
-  Time first{INT64_MAX};
-  for (const auto& entry : Copy()) first = std::min(first, entry->deadline());
-  return first;
+  std::lock_guard lock(mutex_);
+  return earliest_;
 }
 
 void WaitingPodsMap::Expire(Time now) {
   for (const auto& entry : Copy()) entry->Expire(now);
+  // Those that were decided are still listed until their owner removes them; they wait for nobody.
+  std::lock_guard lock(mutex_);
+  earliest_ = {INT64_MAX};
+  for (const auto& [uid, entry] : by_uid_)
+    if (entry->deadline() > now) earliest_ = std::min(earliest_, entry->deadline());
 }
 
 }  // namespace berth::framework

@@ -55,7 +55,7 @@ class WaitingPodsMap final : public WaitingPods {
   void ForEach(const std::function<void(WaitingPod&)>& fn) override;
   std::shared_ptr<WaitingPod> Find(const std::string& uid) override { return FindEntry(uid); }
   std::shared_ptr<WaitingPodEntry> FindEntry(const std::string& uid);
-  // The earliest deadline of all; INT64_MAX without one.
+  // No deadline is earlier; INT64_MAX when nobody waits. Exact after Expire.
   Time NextDeadline() const;
   // Times out whoever waited too long. The owner of the clock calls it.
   void Expire(Time now);
@@ -64,6 +64,7 @@ class WaitingPodsMap final : public WaitingPods {
   std::vector<std::shared_ptr<WaitingPodEntry>> Copy() const;
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<WaitingPodEntry>> by_uid_;
+  Time earliest_{INT64_MAX};
 };
 
 }  // namespace berth::framework

@@ -117,7 +117,7 @@ TEST_F(DefaultPreemptionTest, NeverMeansNever) {
 TEST_F(DefaultPreemptionTest, WaitsForVictimsThatAreAlreadyOnTheirWay) {
   const auto victim = [](const char* reason) {
     return Cpu("a", "2", 1).OnNode("n").Terminating().With([&](Pod& pod) {
-      pod.conditions = {{"DisruptionTarget", "True", reason}};
+      pod.conditions = {{"DisruptionTarget", "True", reason, ""}};
     });
   };
   const Pod pod = Cpu("p", "2", 10).Nominated("n");
@@ -130,7 +130,7 @@ TEST_F(DefaultPreemptionTest, WaitsForVictimsThatAreAlreadyOnTheirWay) {
 TEST_F(DefaultPreemptionTest, PodsThatLeaveForOtherReasonsAreNotWaitedFor) {
   cluster_.Add(Cpus("n", "2"));
   cluster_.Add(Cpu("a", "2", 1).OnNode("n").Terminating().With([](Pod& pod) {
-    pod.conditions = {{"DisruptionTarget", "True", "EvictionByEvictionAPI"}};
+    pod.conditions = {{"DisruptionTarget", "True", "EvictionByEvictionAPI", ""}};
   }));
   Run(Cpu("p", "2", 10).Nominated("n"));
   EXPECT_EQ(Victims("n"), "a") << "terminating pods may be victims";

@@ -17,6 +17,7 @@ class NoWhatIf final : public Cycle {
 class NoReport final : public FilterReport {
  public:
   const Verdict& verdict(Row) const override { return verdict_; }
+  std::vector<Row> Resolvable() const override { return {}; }
 
  private:
   Verdict verdict_;

@@ -164,10 +164,10 @@ TEST(PodResourcesTest, AnInfeasibleResizeLeavesTheSpecOut) {
   Pod pod;
   pod.containers = {Named("a", {{"cpu", "8"}})};
   pod.container_statuses = {{"a", List({{"cpu", "2"}}), List({{"cpu", "1"}})}};
-  pod.conditions = {{"PodResizePending", "False", "Deferred"}};
+  pod.conditions = {{"PodResizePending", "False", "Deferred", ""}};
   EXPECT_EQ(ComputePodResources(pod).held.milli_cpu, 8000);
   // Only the first condition of the type counts, whatever its status says.
-  pod.conditions.push_back({"PodResizePending", "True", "Infeasible"});
+  pod.conditions.push_back({"PodResizePending", "True", "Infeasible", ""});
   EXPECT_EQ(ComputePodResources(pod).held.milli_cpu, 8000);
   pod.conditions.erase(pod.conditions.begin());
   pod.conditions[0].status = "False";
@@ -194,7 +194,7 @@ TEST(PodResourcesTest, PodLevelStatusCountsForTheNamesOfTheSpec) {
   EXPECT_EQ(r.request.milli_cpu, 2000);
   EXPECT_EQ(r.held.milli_cpu, 4000);
   EXPECT_EQ(r.held.memory, 10 * kMi);
-  pod.conditions = {{"PodResizePending", "True", "Infeasible"}};
+  pod.conditions = {{"PodResizePending", "True", "Infeasible", ""}};
   pod.status_requests = List({});
   pod.status_allocated = {};
   r = ComputePodResources(pod);

@@ -53,7 +53,7 @@ TEST(TolerationTest, ComparisonsNeverMatchWhileTheirGateIsOff) {
 TEST(PodTest, FindsTheFirstConditionOfAType) {
   Pod pod;
   EXPECT_EQ(pod.FindCondition("Ready"), nullptr);
-  pod.conditions = {{"Other", "True", ""}, {"Ready", "False", "first"}, {"Ready", "True", "second"}};
+  pod.conditions = {{"Other", "True", "", ""}, {"Ready", "False", "first", ""}, {"Ready", "True", "second", ""}};
   ASSERT_NE(pod.FindCondition("Ready"), nullptr);
   EXPECT_EQ(pod.FindCondition("Ready")->reason, "first");
   EXPECT_EQ(pod.FindCondition("ready"), nullptr);

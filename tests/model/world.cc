@@ -46,6 +46,7 @@ class World final : public cycle::Observer {
     options.seed = options.cluster.seed = story_.seed;
     options.cluster.faults = story_.faults;
     if (story_.seed % 4 == 0) options.cluster.history = kShortHistory;
+    options.verify = true;
     Result<std::unique_ptr<sim::Simulation>> made = sim::Simulation::Make(config, registry, options, this);
     if (!made.ok()) {
       Fail("bad configuration", made.error().text());
@@ -89,6 +90,7 @@ class World final : public cycle::Observer {
     if (with_log_)
       Log("queue " + FullName(*info.pod) + " " + std::string(queue::ToString(place)) + " " + std::string(event));
   }
+  void OnDifference(const std::string& text) override { Fail("remembered wrongly", text); }
   void OnComplaint(const std::string& text) override {
     if (with_log_) Log("complaint " + text);
     // Writes may fail for good in bad weather. Everything else says that the scheduler does not understand itself.

@@ -126,6 +126,7 @@ Result<std::unique_ptr<StoryWorld>> StoryWorld::Make(const config::SchedulerConf
   if (slow_evictions) world->door_.SlowEvictions();
   cycle::SchedulerOptions options;
   options.observer = world.get();
+  options.verify = true;
   Result<std::unique_ptr<cycle::Scheduler>> scheduler =
       cycle::Scheduler::Make(config, registry, world->door_, world->inbox_, world->clock_, options);
   if (!scheduler.ok()) return scheduler.error();

@@ -86,6 +86,7 @@ class StoryWorld final : public cycle::Observer {
 
   void OnAttempt(const cycle::Attempt& attempt) override;
   void OnComplaint(const std::string& text) override { complaints_.push_back(text); }
+  void OnDifference(const std::string& text) override { complaints_.push_back("remembered wrongly: " + text); }
   const std::vector<std::string>& complaints() const { return complaints_; }
 
  private:

@@ -63,7 +63,7 @@ class Scheduler::Impl {
         recorder(core),
         statuses(core),
         bindings(core, recorder, statuses,
-                 [this](queue::PodTicket ticket, Failure failure) { Fail(std::move(ticket), std::move(failure)); }),
+                 [this](queue::PodTicket ticket, const Failure& failure) { Fail(std::move(ticket), failure); }),
         evictions(core, recorder, statuses,
                   [this](const std::string& uid, const std::string& cause) { return bindings.Cancel(uid, cause); }),
         handlers(core) {}
@@ -111,7 +111,7 @@ class Scheduler::Impl {
               const std::optional<Judgement>& judged);
   Attempt Describe(const queue::PodTicket& ticket, const framework::Profile& profile,
                    const std::optional<Judgement>& judged) const;
-  void Fail(queue::PodTicket ticket, Failure failure);
+  void Fail(queue::PodTicket ticket, const Failure& failure);
   void TakeActivations();
 };
 
@@ -342,7 +342,7 @@ void Scheduler::Impl::Reject(queue::PodTicket ticket, const framework::Profile& 
           evictions.Start(pod, candidate, profile.name(decision.post_filter_plugin));
     }
   }
-  Fail(std::move(ticket), std::move(failure));
+  Fail(std::move(ticket), failure);
   if (core.options.observer) core.options.observer->OnAttempt(attempt);
 }
 
@@ -357,7 +357,7 @@ Attempt Scheduler::Impl::Describe(const queue::PodTicket& ticket, const framewor
   return attempt;
 }
 
-void Scheduler::Impl::Fail(queue::PodTicket ticket, Failure failure) {
+void Scheduler::Impl::Fail(queue::PodTicket ticket, const Failure& failure) {
   client::Ptr<Pod> pod = ticket.pod();
   const client::Ptr<Pod> now = core.FindPod(pod->namespace_(), pod->name());
   if (now && now->node_name.empty()) {

@@ -159,7 +159,7 @@ class SimulatedCluster final : public client::ClusterApi {
   // simulated_cluster_requests.cc: the way of a request.
   void Later(Duration delay, std::function<void()> fn);
   void Reply(std::function<void()> fn);
-  void Read(Fate fate, std::function<std::function<void()>()> effect);
+  void Read(const Fate& fate, std::function<std::function<void()>()> effect);
   void Write(const client::ObjectName& pod, std::function<client::ApiStatus()> effect, client::Answer done);
 
   // simulated_cluster_watch.cc: who hears of what.

@@ -35,9 +35,9 @@ void SimulatedCluster::Reply(std::function<void()> fn) {
 }
 
 // `effect` looks at the store and returns what is to be told.
-void SimulatedCluster::Read(Fate fate, std::function<std::function<void()>()> effect) {
-  Later(fate.latency, [this, fate, effect = std::move(effect)] {
-    Later(fate.latency, [this, answer = effect()]() mutable { Reply(std::move(answer)); });
+void SimulatedCluster::Read(const Fate& fate, std::function<std::function<void()>()> effect) {
+  Later(fate.latency, [this, latency = fate.latency, effect = std::move(effect)] {
+    Later(latency, [this, answer = effect()]() mutable { Reply(std::move(answer)); });
   });
 }
 

@@ -58,9 +58,9 @@ class BindingStagesTest : public ::testing::Test {
 
   ProfileMaker maker_;
   std::vector<std::string> calls_;
-  std::map<std::string, Done> waiting_;
   std::optional<Ruling> result_;
   std::shared_ptr<BindingStages> stages_;
+  std::map<std::string, Done> waiting_;  // goes first: a Done that is dropped reports to the rest
 };
 
 TEST_F(BindingStagesTest, ReserveStopsAtTheFirstFailureAndUnreserveGoesBackThroughAll) {

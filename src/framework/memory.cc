@@ -57,10 +57,7 @@ Memory::Memory(const Profile& profile, VerdictTable& table, const Clock& clock, 
     FilterPlan plan{entry.plugin->DependsOn(Point::kFilter), false};
     plan.remembered = !(plan.depends.epochs & kOutside);
     signs[entry.index] |= !(plan.depends.epochs & epoch::kUnrememberable);
-    if (plan.remembered) {
-      filter_epochs_ |= plan.depends.epochs;
-      filter_fields_ |= plan.depends.row;
-    }
+    if (plan.remembered) filter_epochs_ |= plan.depends.epochs;
     filters_.push_back(plan);
   }
   for (const ScoreEntry& entry : profile.score) {

@@ -81,7 +81,7 @@ class Memory {
   std::vector<uint8_t> signs_;       // the same, by plugin
   std::vector<uint16_t> late_;       // plugins from Reserve on, which may want PreFilter's state
   Epochs filter_epochs_ = 0, score_epochs_ = 0;
-  RowFields filter_fields_ = 0, score_fields_ = 0;
+  RowFields score_fields_ = 0;
 
   std::unordered_map<std::string, std::unique_ptr<PodClass>> classes_;
   PodClass* last_ = nullptr;
@@ -93,7 +93,6 @@ class Memory {
   // Room for one decision.
   Marks work_;
   std::vector<uint8_t> active_;
-  std::vector<VerdictId> slots_;
   std::vector<RowFields> dirty_fields_;
   std::vector<Row> dirty_;
   std::vector<Row> feasible_;

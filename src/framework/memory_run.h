@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MemoryRun: one decision from a class of pods. Used by Memory only.
+// MemoryRun: one decision from a class of pods. Made and used by Memory, on the scheduling thread.
 #pragma once
 
 #include <optional>
@@ -63,12 +63,10 @@ class MemoryRun {
   const Marks* marks_ = nullptr;  // of this decision: the class's, or with what was asked on top
   bool keep_ = false;
   bool listed_ = false;           // feasible_ is filled
-  bool totals_ = false;           // by place in feasible_; otherwise `fixed` plus `constant_`
   int64_t constant_ = 0;          // what reversed columns without any score add to all rows
   std::vector<int64_t> highest_;  // as Profile::score: of the feasible rows
   std::vector<uint8_t> skipped_;  // as Profile::score
   Row winner_ = kNoRow;
-  int64_t best_ = 0;
   size_t ties_ = 0;
   std::vector<Candidate> top_;
   bool nominated_ = false;

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scores, remembered by row or asked for every time, and the pick of the winner. The rest of a decision is
+// memory_run.cc.
+#include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+
+#include "framework/guard.h"
+#include "framework/memory_run.h"
+
+namespace berth::framework {
+namespace {
+
+constexpr uint8_t kOne = 1;
+
+}  // namespace
+
+void MemoryRun::ListFeasible() {
+  if (listed_) return;
+  listed_ = true;
+  std::vector<Row>& feasible = memory_.feasible_;
+  feasible.clear();
+  feasible.reserve(marks_->counts[kFitsMark]);
+  for (Row row = 0; row < marks_->by_row.size(); ++row)
+    if (marks_->by_row[row] == kFitsMark) feasible.push_back(row);
+}
+
+bool MemoryRun::Score() {
+  const Pod& pod = cycle_.pod();
+  if (!pod.nominated_node_name.empty()) {
+    const Row row = snapshot_.FindRow(pod.nominated_node_name);
+    if (row != kNoRow && marks_->by_row[row] == kFitsMark) {
+      nominated_ = true;
+      winner_ = row;
+      return true;
+    }
+  }
+  if (marks_->counts[kFitsMark] == 1) {
+    winner_ = marks_->Example(kFitsMark);
+    return true;
+  }
+  const size_t n = profile_.score.size();
+  skipped_.assign(n, 0);
+  highest_.assign(n, 0);
+  bool same = true;
+  for (size_t i = 0; i < n; ++i) {
+    if (!memory_.scores_[i].remembered || memory_.scores_[i].pre_score == SIZE_MAX) continue;
+    bool skip = false;
+    if (!PreScore(i, false, skip)) return false;
+    skipped_[i] = skip;
+    if (class_.columns[i].skip != skip) same = false;
+    class_.columns[i].skip = skip;
+  }
+  if (!same) class_.scored = false;
+  if (!ScoreRemembered()) return false;
+
+  bool plain = marks_ == &class_.marks;
+  if (profile_.score.empty()) constant_ = 1;  // as upstream has it when nobody scores at all
+  for (size_t i = 0; i < n; ++i) {
+    if (skipped_[i]) continue;
+    if (!memory_.scores_[i].remembered) {
+      if (memory_.scores_[i].pre_score != SIZE_MAX) {
+        bool skip = false;
+        if (!PreScore(i, true, skip)) return false;
+        skipped_[i] = skip;
+        if (skip) continue;
+      }
+      plain = false;
+    } else if (class_.columns[i].highest != 0) {
+      plain = false;
+    } else if (profile_.score[i].plugin->normalization() == Normalization::kByMaxReversed) {
+      constant_ += kMaxScore * profile_.score[i].weight;
+    }
+  }
+  if (plain) {
+    RefreshBlocks();
+    PickByBlocks();
+    return true;
+  }
+  ListFeasible();
+  if (!AddNormalized() || !AddLive()) return false;
+  PickByTotals();
+  return true;
+}
+
+// For a remembered plugin the outcome is the class's and is kept; for one that is asked every time it is this pod's.
+bool MemoryRun::PreScore(size_t position, bool live, bool& skip) {
+  const size_t at = memory_.scores_[position].pre_score;
+  const auto& entry = profile_.pre_score[at];
+  PodClass::Outcome& known = class_.pre_score[at];
+  if (known.known && known.stamp == memory_.StampOf(snapshot_, known.epochs, entry.index)) {
+    skip = known.skip;
+    return true;
+  }
+  ListFeasible();
+  std::optional<CycleRun> exemplar;
+  if (!live) exemplar.emplace(profile_, memory_.table_, class_.exemplar, snapshot_, cycle_.now());
+  PreScoreOutcome outcome = Guard([&] { return entry.plugin->PreScore(live ? cycle_ : *exemplar, memory_.feasible_); },
+                                  [](std::string text) { return PreScoreOutcome::Fail(std::move(text)); });
+  const Code code = outcome.verdict.code();
+  if (code != Code::kSuccess && code != Code::kSkip) return false;
+  skip = code == Code::kSkip;
+  known.epochs = outcome.holds_while.value_or(entry.plugin->DependsOn(Point::kPreScore).epochs);
+  // A state made for this pod may point into it, so only a skip of such a plugin is kept.
+  known.known = !(known.epochs & epoch::kUnrememberable) && (!live || (skip && memory_.signs_[entry.index]));
+  known.skip = skip;
+  known.stamp = memory_.StampOf(snapshot_, known.epochs, entry.index);
+  class_.score_states[entry.index] = std::move(outcome.state);
+  return true;
+}
+
+bool MemoryRun::ScoreRemembered() {
+  const uint64_t stamp = Stamp(snapshot_, memory_.score_epochs_);
+  const size_t rows = snapshot_.rows();
+  if (!class_.scored || class_.score_stamp != stamp) {
+    class_.fixed.assign(rows, kUnscored);
+    class_.unscored.clear();
+    for (size_t i = 0; i < profile_.score.size(); ++i) {
+      PodClass::ScoreColumn& column = class_.columns[i];
+      column.highest = 0;
+      const bool used = memory_.scores_[i].remembered && !skipped_[i];
+      const bool big = used && profile_.score[i].plugin->normalization() != Normalization::kNone;
+      column.raw.resize(used && !big ? rows : 0);
+      column.big.resize(big ? rows : 0);
+    }
+    class_.blocks.assign((rows + kBlockRows - 1) / kBlockRows, {});
+    class_.block_valid.assign(class_.blocks.size(), 0);
+    class_.score_stamp = stamp;
+    class_.scored = true;
+    for (Row row = 0; row < rows; ++row)
+      if (class_.marks.by_row[row] == kFitsMark) class_.unscored.push_back(row);
+  }
+  if (class_.unscored.empty()) return true;
+  std::sort(class_.unscored.begin(), class_.unscored.end());
+  class_.unscored.erase(std::unique(class_.unscored.begin(), class_.unscored.end()), class_.unscored.end());
+  const bool ok = ScoreRows(class_.unscored);
+  class_.unscored.clear();
+  if (!ok) class_.scored = false;
+  return ok;
+}
+
+bool MemoryRun::ScoreRows(std::span<const Row> rows) {
+  constexpr size_t kOneByOne = 64;  // from here on batches are cheaper
+  const auto store = [&](size_t i, Row row, int64_t score) {
+    PodClass::ScoreColumn& column = class_.columns[i];
+    const ScoreEntry& entry = profile_.score[i];
+    if (entry.plugin->normalization() == Normalization::kNone) {
+      if (score < kMinScore || score > kMaxScore) return false;
+      column.raw[row] = static_cast<uint8_t>(score);
+      class_.fixed[row] += score * entry.weight;
+      return true;
+    }
+    // Products of larger ones could wrap; leave them to the slow way.
+    if (score < 0 || score > INT64_MAX / kMaxScore) return false;
+    column.big[row] = score;
+    column.highest = std::max(column.highest, score);
+    return true;
+  };
+  const bool batched = rows.size() > kOneByOne;
+  std::vector<uint8_t>& active = memory_.active_;
+  if (batched) active.assign(class_.fixed.size(), 0);
+  for (const Row row : rows) {
+    if (class_.marks.by_row[row] != kFitsMark) continue;
+    class_.fixed[row] = 0;
+    class_.block_valid[row / kBlockRows] = 0;
+    if (batched) active[row] = 1;
+  }
+  std::vector<int64_t>& scratch = memory_.scratch_;
+  for (size_t i = 0; i < profile_.score.size(); ++i) {
+    if (!memory_.scores_[i].remembered || skipped_[i]) continue;
+    const ScoreEntry& entry = profile_.score[i];
+    const PluginState* state = class_.score_states[entry.index].get();
+    if (!batched) {
+      for (const Row row : rows) {
+        if (class_.fixed[row] == kUnscored) continue;
+        int64_t score = 0;
+        const NodeBatch batch(snapshot_, row, std::span<const uint8_t>(&kOne, 1));
+        const Error error =
+            GuardError([&] { return entry.plugin->Score(cycle_, state, batch, std::span<int64_t>(&score, 1)); });
+        if (!error.ok() || !store(i, row, score)) return false;
+      }
+      continue;
+    }
+    scratch.resize(kBatchRows);
+    for (size_t begin = 0; begin < active.size(); begin += kBatchRows) {
+      const size_t size = std::min(kBatchRows, active.size() - begin);
+      const std::span<const uint8_t> chunk = std::span<const uint8_t>(active).subspan(begin, size);
+      if (std::find(chunk.begin(), chunk.end(), kOne) == chunk.end()) continue;
+      const NodeBatch batch(snapshot_, static_cast<Row>(begin), chunk);
+      const Error error =
+          GuardError([&] { return entry.plugin->Score(cycle_, state, batch, std::span(scratch).first(size)); });
+      if (!error.ok()) return false;
+      for (size_t k = 0; k < size; ++k)
+        if (chunk[k] && !store(i, static_cast<Row>(begin + k), scratch[k])) return false;
+    }
+  }
+  return true;
+}
+
+void MemoryRun::RefreshBlocks() {
+  const uint64_t order = Stamp(snapshot_, epoch::kNodeSet | epoch::kNodeLabels);
+  if (class_.block_stamp != order) {
+    class_.block_stamp = order;
+    class_.block_valid.assign(class_.blocks.size(), 0);
+  }
+  const std::span<const uint32_t> ranks = snapshot_.ranks();
+  for (size_t b = 0; b < class_.blocks.size(); ++b) {
+    if (class_.block_valid[b]) continue;
+    class_.block_valid[b] = 1;
+    PodClass::Block block;
+    const size_t begin = b * kBlockRows, end = std::min(begin + kBlockRows, class_.fixed.size());
+    const int64_t* fixed = class_.fixed.data();
+    for (size_t row = begin; row < end; ++row) block.best = std::max(block.best, fixed[row]);
+    if (block.best != kUnscored) {
+      for (size_t row = begin; row < end; ++row) {
+        if (fixed[row] != block.best) continue;
+        ++block.ties;
+        if (block.first == kNoRow || ranks[row] < ranks[block.first]) block.first = static_cast<Row>(row);
+      }
+    }
+    class_.blocks[b] = block;
+  }
+}
+
+// Keeps the best few, better ones and lower rows first.
+void MemoryRun::Offer(const Candidate& candidate) {
+  auto at = top_.end();
+  while (at != top_.begin() && std::prev(at)->total < candidate.total) --at;
+  if (at == top_.end() && top_.size() == CycleTrace::kMaxCandidates) return;
+  top_.insert(at, candidate);
+  if (top_.size() > CycleTrace::kMaxCandidates) top_.pop_back();
+}
+
+void MemoryRun::PickByBlocks() {
+  const std::span<const uint32_t> ranks = snapshot_.ranks();
+  int64_t best = kUnscored;
+  for (const PodClass::Block& block : class_.blocks) {
+    if (block.best == kUnscored || block.best < best) continue;
+    if (block.best > best) {
+      best = block.best;
+      ties_ = 0;
+      winner_ = kNoRow;
+    }
+    ties_ += block.ties;
+    if (winner_ == kNoRow || ranks[block.first] < ranks[winner_]) winner_ = block.first;
+  }
+  for (size_t b = 0; b < class_.blocks.size(); ++b) {
+    const auto full = [&] { return top_.size() == CycleTrace::kMaxCandidates; };
+    const auto bar = [&] { return full() ? top_.back().total - constant_ : kUnscored; };
+    if (class_.blocks[b].best <= bar()) continue;
+    const size_t begin = b * kBlockRows, end = std::min(begin + kBlockRows, class_.fixed.size());
+    for (size_t row = begin; row < end && class_.blocks[b].best > bar(); ++row)
+      if (class_.fixed[row] > bar()) Offer({class_.fixed[row] + constant_, static_cast<Row>(row), 0});
+  }
+}
+
+bool MemoryRun::AddNormalized() {
+  const std::vector<Row>& feasible = memory_.feasible_;
+  std::vector<int64_t>& totals = memory_.totals_;
+  totals.resize(feasible.size());
+  const bool whole = marks_ == &class_.marks;
+  const int64_t base = profile_.score.empty() ? 1 : 0;
+  for (size_t k = 0; k < feasible.size(); ++k) totals[k] = class_.fixed[feasible[k]] + base;
+  for (size_t i = 0; i < profile_.score.size(); ++i) {
+    if (!memory_.scores_[i].remembered || skipped_[i]) continue;
+    const ScoreEntry& entry = profile_.score[i];
+    const Normalization how = entry.plugin->normalization();
+    if (how == Normalization::kNone) continue;
+    PodClass::ScoreColumn& column = class_.columns[i];
+    int64_t highest = 0;
+    if (column.highest != 0)
+      for (const Row row : feasible) highest = std::max(highest, column.big[row]);
+    if (whole) column.highest = highest;
+    highest_[i] = highest;
+    if (highest == 0) {
+      const int64_t same = Normalized(how, 0, 0) * entry.weight;
+      if (same != 0)
+        for (int64_t& total : totals) total += same;
+      continue;
+    }
+    // Scores are mostly small numbers: a table instead of a division per row.
+    constexpr int64_t kTable = 1024;
+    if (highest < kTable) {
+      std::array<int64_t, kTable> table;
+      for (int64_t score = 0; score <= highest; ++score)
+        table[static_cast<size_t>(score)] = Normalized(how, score, highest) * entry.weight;
+      for (size_t k = 0; k < feasible.size(); ++k) totals[k] += table[static_cast<size_t>(column.big[feasible[k]])];
+    } else {
+      for (size_t k = 0; k < feasible.size(); ++k)
+        totals[k] += Normalized(how, column.big[feasible[k]], highest) * entry.weight;
+    }
+  }
+  constant_ = 0;
+  return true;
+}
+
+bool MemoryRun::AddLive() {
+  const std::vector<Row>& feasible = memory_.feasible_;
+  std::vector<uint8_t>& active = memory_.active_;
+  bool marked = false;
+  for (size_t i = 0; i < profile_.score.size(); ++i) {
+    if (memory_.scores_[i].remembered || skipped_[i]) continue;
+    if (!marked) {
+      active.assign(marks_->by_row.size(), 0);
+      for (const Row row : feasible) active[row] = 1;
+      marked = true;
+    }
+    const ScoreEntry& entry = profile_.score[i];
+    const PluginState* state = class_.score_states[entry.index].get();
+    std::vector<int64_t>& scratch = memory_.scratch_;
+    scratch.resize(std::max(active.size(), kBatchRows));
+    for (size_t begin = 0; begin < active.size(); begin += kBatchRows) {
+      const size_t size = std::min(kBatchRows, active.size() - begin);
+      const NodeBatch batch(snapshot_, static_cast<Row>(begin), std::span<const uint8_t>(active).subspan(begin, size));
+      const Error error = GuardError(
+          [&] { return entry.plugin->Score(cycle_, state, batch, std::span(scratch).subspan(begin, size)); });
+      if (!error.ok()) return false;
+    }
+    std::vector<int64_t>& normalized = memory_.live_scores_[i];
+    normalized.resize(feasible.size());
+    for (size_t k = 0; k < feasible.size(); ++k) normalized[k] = scratch[feasible[k]];
+    const Normalization how = entry.plugin->normalization();
+    if (how == Normalization::kOwn) {
+      const Error error = GuardError([&] { return entry.plugin->Normalize(cycle_, state, feasible, normalized); });
+      if (!error.ok()) return false;
+    } else {
+      berth::Normalize(how, normalized);
+    }
+    for (size_t k = 0; k < feasible.size(); ++k) {
+      if (normalized[k] < kMinScore || normalized[k] > kMaxScore) return false;
+      memory_.totals_[k] += normalized[k] * entry.weight;
+    }
+  }
+  return true;
+}
+
+void MemoryRun::PickByTotals() {
+  const std::span<const uint32_t> ranks = snapshot_.ranks();
+  const std::vector<Row>& feasible = memory_.feasible_;
+  const std::vector<int64_t>& totals = memory_.totals_;
+  int64_t best = kUnscored;
+  for (const int64_t total : totals) best = std::max(best, total);
+  for (size_t k = 0; k < totals.size(); ++k) {
+    if (top_.size() < CycleTrace::kMaxCandidates || totals[k] > top_.back().total) Offer({totals[k], feasible[k], k});
+    if (totals[k] != best) continue;
+    ++ties_;
+    if (winner_ == kNoRow || ranks[feasible[k]] < ranks[winner_]) winner_ = feasible[k];
+  }
+}
+
+}  // namespace berth::framework

@@ -15,43 +15,15 @@
 #include "cycle/evictions.h"
 #include "cycle/invariants.h"
 #include "cycle/nominations.h"
+#include "cycle/queue_setup.h"
 #include "cycle/recorder.h"
 #include "cycle/status_writer.h"
-#include "framework/guard.h"
 
 namespace berth::cycle {
 namespace {
 
 using client::Kind;
 using framework::Judgement;
-
-// Extension points whose plugins can reject a pod; only these are asked for their events.
-std::vector<uint16_t> RejectingPlugins(const framework::Profile& profile) {
-  std::vector<uint16_t> plugins;
-  const auto add = [&](const auto& entries) {
-    for (const auto& entry : entries)
-      if (std::find(plugins.begin(), plugins.end(), entry.index) == plugins.end()) plugins.push_back(entry.index);
-  };
-  add(profile.pre_enqueue);
-  add(profile.pre_filter);
-  add(profile.filter);
-  add(profile.reserve);
-  add(profile.permit);
-  return plugins;
-}
-
-queue::HintMap MakeHints(const framework::Engine& engine, bool with_extenders) {
-  queue::HintMap hints;
-  for (const auto& [name, profile] : engine.profiles()) {
-    std::vector<queue::PluginEvents> events;
-    for (const uint16_t index : RejectingPlugins(*profile)) {
-      const framework::ProfilePlugin& plugin = profile->plugins[index];
-      events.push_back({plugin.name, plugin.plugin->EventsToRegister()});
-    }
-    hints.AddProfile(name, std::move(events), with_extenders);
-  }
-  return hints;
-}
 
 }  // namespace
 
@@ -133,29 +105,14 @@ Error Scheduler::Impl::Build(const config::SchedulerConfiguration& config, const
   }
   core.engine->services().preempting = [this](std::string_view uid) { return evictions.preempting(uid); };
 
-  queue::QueueOptions options;
-  const QueueSortPlugin* sort = core.engine->first_profile().queue_sort.front().plugin;
-  options.less = [sort](const QueuedPod& a, const QueuedPod& b) {
-    return framework::Guard([&] { return sort->Less(a, b); }, [](const std::string&) { return false; });
-  };
-  options.pre_enqueue = [this](const Pod& pod) -> std::optional<queue::Gate> {
-    const framework::Profile* profile = core.ProfileOf(pod);
-    if (!profile) return std::nullopt;
-    std::optional<framework::Ruling> gate = framework::FindGate(*profile, pod);
-    if (!gate) return std::nullopt;
-    return queue::Gate{profile->name(gate->plugin), std::move(gate->verdict)};
-  };
-  // Longer ones would not fit into 64 bits of nanoseconds, and nobody lives to see the difference.
-  constexpr int64_t kLongest = int64_t{10} * 365 * 24 * 3600;
-  options.backoff.initial = Duration::Seconds(std::min(config.pod_initial_backoff_seconds, kLongest));
-  options.backoff.max = Duration::Seconds(std::min(config.pod_max_backoff_seconds, kLongest));
+  queue::QueueOptions options = QueueOptionsOf(*core.engine, config);
   options.max_in_unschedulable = core.options.max_in_unschedulable;
   if (Observer* observer = core.options.observer)
     options.on_move = [observer](const queue::QueuedPodInfo& info, queue::Place place, std::string_view event) {
       observer->OnQueueMove(info, place, event);
     };
   core.queue = std::make_unique<queue::SchedulingQueue>(
-      std::move(options), MakeHints(*core.engine, !config.extenders.empty() || core.options.adviser), core.clock);
+      std::move(options), HintsOf(*core.engine, !config.extenders.empty() || core.options.adviser), core.clock);
 
   random = core.options.seed;
   for (size_t i = 0; i < client::kKindCount; ++i) {

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// Template text to objects.
+#include "bench/object_template.h"
+
+#include <cctype>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <variant>
+
+#include "api/decode.h"
+#include "api/file_text.h"
+#include "api/json_value.h"
+#include "api/yaml.h"
+
+namespace berth::bench {
+namespace {
+
+using client::ClusterObject;
+using client::Kind;
+
+// The object with one member replaced or added.
+Value With(const Value& object, const std::string& key, Value value) {
+  Value out = Value::Object();
+  for (const auto& [name, old] : object.members())
+    if (name != key) out.Set(name, old);
+  out.Set(key, std::move(value));
+  return out;
+}
+
+const Value& At(const Value& object, std::string_view key) {
+  static const Value none;
+  const Value* found = object.Find(key);
+  return found ? *found : none;
+}
+
+// Go's decoder takes NodeTaintsPolicy for nodeTaintsPolicy, and one of upstream's own templates relies on it.
+Value WithGoKeys(const Value& pod) {
+  const Value& spec = At(pod, "spec");
+  const Value& constraints = At(spec, "topologySpreadConstraints");
+  if (constraints.items().empty()) return pod;
+  Value list = Value::Array();
+  for (const Value& constraint : constraints.items()) {
+    Value out = Value::Object();
+    for (const auto& [name, value] : constraint.members()) {
+      std::string key = name;
+      if (!key.empty()) key[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(key[0])));
+      out.Set(key, value);
+    }
+    list.Append(constraint.members().empty() ? constraint : std::move(out));
+  }
+  return With(pod, "spec", With(spec, "topologySpreadConstraints", std::move(list)));
+}
+
+Value WithAllocatable(const Value& node, const std::vector<std::pair<std::string, std::string>>& more) {
+  const Value& status = At(node, "status");
+  const Value& own = At(status, "allocatable");
+  Value amounts = own.is_null() ? At(status, "capacity") : own;
+  if (amounts.is_null()) amounts = Value::Object();
+  for (const auto& [name, amount] : more) amounts = With(amounts, name, Value::String(amount));
+  return With(node, "status", With(status, "allocatable", std::move(amounts)));
+}
+
+std::string UidOf(uint64_t serial) {
+  ObjectMeta meta;
+  InventIdentity(serial, meta);
+  return meta.uid;
+}
+
+ClusterObject ToClusterObject(AnyObject object) {
+  return std::visit(
+      []<class T>(T&& value) -> ClusterObject {
+        using Plain = std::decay_t<T>;
+        if constexpr (std::is_same_v<Plain, DecodedPod>) {
+          return std::make_shared<const Pod>(std::move(value.pod));
+        } else if constexpr (std::is_same_v<Plain, std::monostate>) {
+          return std::make_shared<const Namespace>();  // not reached: only known kinds come here
+        } else {
+          return std::make_shared<const Plain>(std::move(value));
+        }
+      },
+      std::move(object));
+}
+
+std::optional<Kind> KindNamed(const std::string& name) {
+  for (size_t i = 0; i < client::kKindCount; ++i)
+    if (client::ToString(static_cast<Kind>(i)) == name) return static_cast<Kind>(i);
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool Namespaced(Kind kind) {
+  switch (kind) {
+    case Kind::kPod:
+    case Kind::kService:
+    case Kind::kReplicationController:
+    case Kind::kReplicaSet:
+    case Kind::kStatefulSet:
+    case Kind::kPodDisruptionBudget:
+    case Kind::kPersistentVolumeClaim:
+    case Kind::kCsiStorageCapacity:
+    case Kind::kResourceClaim:
+      return true;
+    default:
+      return false;
+  }
+}
+
+Result<ObjectTemplate> ObjectTemplate::Read(const std::string& path) {
+  const Result<FileText> text = FileText::Read(path);
+  if (!text.ok()) return text.error().Wrap(path);
+  return Parse(text->text(), path);
+}
+
+Result<ObjectTemplate> ObjectTemplate::Parse(std::string_view text, const std::string& source) {
+  ObjectTemplate out;
+  out.source_ = source;
+  Result<TextTemplate> parsed = TextTemplate::Parse(text);
+  if (!parsed.ok()) return parsed.error().Wrap(source);
+  out.text_ = std::move(parsed).value();
+  const Result<Value> first = out.Render(0, 1);
+  if (!first.ok()) return first.error();
+  const std::string kind = At(*first, "kind").text();
+  const std::optional<Kind> known = KindNamed(kind);
+  if (!known) return Error(source + ": kind: objects of kind \"" + kind + "\" are not read");
+  out.kind_ = *known;
+  const Value& meta = At(*first, "metadata");
+  out.finalizers_ = !At(meta, "finalizers").items().empty();
+  if (out.text_.constant()) {
+    out.name_ = At(meta, "name").text();
+    out.generate_name_ = At(meta, "generateName").text();
+  }
+  return out;
+}
+
+Result<Value> ObjectTemplate::Render(int64_t index, int64_t count) const {
+  const Result<std::string> text = text_.Render(index, count);
+  if (!text.ok()) return text.error().Wrap(source_);
+  Value value;
+  size_t documents = 0;
+  const Error error = ForEachDocument(*text, [&](const std::string& json) {
+    if (++documents > 1) return Error("must have one object, has more");
+    std::vector<FieldError> errors;
+    value = ParseJson(json, errors);
+    return errors.empty() ? Error::Ok() : Error(errors.front().ToString());
+  });
+  if (!error.ok()) return error.Wrap(source_);
+  if (value.kind() != Value::Kind::kObject) return Error(source_ + ": must be one object");
+  return value;
+}
+
+Result<ClusterObject> ObjectTemplate::Decode(const Making& making, const PriorityClasses& classes) const {
+  Result<Value> rendered = Render(making.index, making.count);
+  if (!rendered.ok()) return rendered.error();
+  Value value = std::move(rendered).value();
+  Value meta = At(value, "metadata");
+  if (meta.is_null()) meta = Value::Object();
+  std::string name = making.name;
+  if (name.empty()) name = At(meta, "name").text();
+  if (name.empty() && !At(meta, "generateName").text().empty())
+    name = At(meta, "generateName").text() + std::to_string(making.serial);
+  if (!name.empty()) meta = With(meta, "name", Value::String(name));
+  if (Namespaced(kind_) && !making.namespace_.empty())
+    meta = With(meta, "namespace", Value::String(making.namespace_));
+  value = With(value, "metadata", std::move(meta));
+  if (kind_ == Kind::kPod) value = WithGoKeys(value);
+  if (kind_ == Kind::kNode && !allocatable_.empty()) value = WithAllocatable(value, allocatable_);
+
+  DecodedObject decoded = DecodeObject(value.ToJson(), DecodeMode::kFile);
+  if (decoded.known() && decoded.errors.empty()) {
+    MetaOf(decoded.object).uid = UidOf(making.serial);
+    if (auto* pod = std::get_if<DecodedPod>(&decoded.object)) {
+      ApplyAdmission(classes, *pod, decoded.errors);
+      pod->pod.resources = ComputePodResources(pod->pod);
+    }
+  }
+  if (!decoded.errors.empty()) {
+    decoded.errors.front().file = source_;
+    return Error(decoded.errors.front().Text());
+  }
+  if (!decoded.known()) return Error(source_ + ": " + decoded.api_version + " " + decoded.kind + " is not read");
+  return ToClusterObject(std::move(decoded.object));
+}
+
+Result<ClusterObject> ObjectTemplate::Make(const Making& making, const PriorityClasses& classes) {
+  if (!text_.constant() || (kind_ != Kind::kPod && kind_ != Kind::kNode)) return Decode(making, classes);
+  if (!prototype_) {
+    Result<ClusterObject> made = Decode(making, classes);
+    if (!made.ok()) return made;
+    prototype_ = std::move(made).value();
+  }
+  ObjectMeta meta = client::MetaOf(*prototype_);
+  meta.name = !making.name.empty() ? making.name
+              : !name_.empty()     ? name_
+                                   : generate_name_ + std::to_string(making.serial);
+  if (kind_ == Kind::kPod) meta.namespace_ = making.namespace_;
+  meta.uid = UidOf(making.serial);
+  return client::WithMeta(*prototype_, std::move(meta));
+}
+
+}  // namespace berth::bench

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// ObjectTemplate: a file that describes many objects of one kind, as scheduler_perf's templates do.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/defaults.h"
+#include "bench/text_template.h"
+#include "berth/value.h"
+#include "client/cluster_object.h"
+
+namespace berth::bench {
+
+bool Namespaced(client::Kind kind);
+
+// What one object is made from.
+struct Making {
+  int64_t index = 0, count = 1;  // .Index and .Count
+  std::string namespace_;        // of namespaced kinds
+  std::string name;              // replaces what the template says; empty: the template's name or generateName
+  uint64_t serial = 0;           // makes generated names and uids unique
+};
+
+// The text is rendered, decoded, validated, defaulted and admitted for every object, as the API server would; only pods
+// and nodes of templates without actions are decoded once and copied.
+// Thread safety: none.
+class ObjectTemplate {
+ public:
+  // `path` as it is to be opened. The error names it.
+  static Result<ObjectTemplate> Read(const std::string& path);
+  static Result<ObjectTemplate> Parse(std::string_view text, const std::string& source);
+
+  client::Kind kind() const { return kind_; }
+  // Objects stay, terminating, when they are deleted.
+  bool has_finalizers() const { return finalizers_; }
+  // Nodes can give this, besides what the template says. Call before Make.
+  void AddAllocatable(std::vector<std::pair<std::string, std::string>> amounts) { allocatable_ = std::move(amounts); }
+  // Errors name the file, the field and the value.
+  Result<client::ClusterObject> Make(const Making& making, const PriorityClasses& classes);
+
+ private:
+  Result<Value> Render(int64_t index, int64_t count) const;
+  Result<client::ClusterObject> Decode(const Making& making, const PriorityClasses& classes) const;
+
+  std::string source_;
+  TextTemplate text_;
+  client::Kind kind_ = client::Kind::kPod;
+  bool finalizers_ = false;
+  std::string name_, generate_name_;  // of templates without actions
+  std::vector<std::pair<std::string, std::string>> allocatable_;
+  std::optional<client::ClusterObject> prototype_;
+};
+
+}  // namespace berth::bench

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a case and a workload to ops with templates, and from results to JSON.
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+#include "bench/workload_run.h"
+
+namespace berth::bench {
+namespace {
+
+using client::Kind;
+
+// What scheduler_perf creates when an op names no template.
+constexpr char kBasePod[] =
+    "apiVersion: v1\n"
+    "kind: Pod\n"
+    "metadata: {generateName: pod-}\n"
+    "spec:\n"
+    "  containers:\n"
+    "  - {name: pause, image: pause, ports: [{containerPort: 80}],\n"
+    "     resources: {limits: {cpu: 100m, memory: 500Mi}, requests: {cpu: 100m, memory: 500Mi}}}\n";
+constexpr char kBaseNamespace[] = "apiVersion: v1\nkind: Namespace\n";
+std::string BaseNode(size_t op) {
+  return "apiVersion: v1\nkind: Node\nmetadata: {generateName: node-" + std::to_string(op) +
+         "-}\nstatus:\n  capacity: {pods: \"110\", cpu: \"4\", memory: 32Gi}\n"
+         "  conditions: [{type: Ready, status: \"True\"}]\n";
+}
+
+class Planner {
+ public:
+  Planner(WorkloadPlan& plan, const TestCase& test_case, const std::string& folder)
+      : plan_(plan), case_(test_case), folder_(folder) {}
+
+  Error Add(Operation op) {
+    const size_t index = plan_.steps.size();
+    WorkloadPlan::Step& step = plan_.steps.emplace_back(WorkloadPlan::Step{std::move(op), {}});
+    const Operation& o = step.op;
+    switch (o.code) {
+      case OpCode::kCreateNodes:
+        if (const Error error = Take(step, o.template_path, BaseNode(index), Kind::kNode); !error.ok()) return error;
+        if (o.allocatable_strategy && !step.templates.empty())
+          step.templates[0].AddAllocatable(o.allocatable_strategy->allocatable);
+        break;
+      case OpCode::kCreateNamespaces:
+        return Take(step, o.template_path, kBaseNamespace, Kind::kNamespace);
+      case OpCode::kCreatePods:
+        if (!o.claim_template_path.empty() || !o.volume_template_path.empty())
+          NotBuilt(o, "persistent volume claims are not there yet");
+        return Take(step, o.template_path.empty() ? case_.default_pod_template : o.template_path, kBasePod, Kind::kPod);
+      case OpCode::kChurn:
+        for (const std::string& path : o.template_paths)
+          if (const Error error = Take(step, path, "", {}); !error.ok()) return error;
+        break;
+      case OpCode::kCreateAny:
+      case OpCode::kUpdateAny:
+        if (const Error error = Take(step, o.template_path, "", {}); !error.ok()) return error;
+        if (step.templates.empty()) break;
+        if (Namespaced(step.templates[0].kind()) != o.namespace_.has_value())
+          return Error(o.path + ".namespace: " + std::string(client::ToString(step.templates[0].kind())) +
+                       (o.namespace_ ? " objects have no namespace, got \"" + *o.namespace_ + "\""
+                                     : " objects need one"));
+        break;
+      case OpCode::kNotBuilt:
+        NotBuilt(o, "dynamic resource allocation is not there yet");
+        break;
+      default:
+        break;
+    }
+    return Error::Ok();
+  }
+
+ private:
+  void NotBuilt(const Operation& op, const std::string& why) {
+    if (plan_.not_built.empty()) plan_.not_built = op.path + ": " + op.opcode + ": " + why;
+  }
+
+  Error Take(WorkloadPlan::Step& step, const std::string& path, const std::string& base, std::optional<Kind> kind) {
+    if (!plan_.not_built.empty()) return Error::Ok();  // its templates may be of kinds that nobody reads
+    const std::string full = path.empty() || path[0] == '/' ? path : folder_ + path;
+    Result<ObjectTemplate> read = path.empty() ? ObjectTemplate::Parse(base, step.op.opcode) : ObjectTemplate::Read(full);
+    if (!read.ok()) return read.error().Wrap(step.op.path);
+    if (kind && read->kind() != *kind)
+      return Error(step.op.path + ": " + full + ": kind: must be " + std::string(client::ToString(*kind)) + ", got " +
+                   std::string(client::ToString(read->kind())));
+    step.templates.push_back(std::move(read).value());
+    return Error::Ok();
+  }
+
+  WorkloadPlan& plan_;
+  const TestCase& case_;
+  const std::string& folder_;
+};
+
+// Two digits behind the point: more would be noise.
+Value Rounded(double number) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.2f", number);
+  return Value::Number(text);
+}
+
+}  // namespace
+
+Result<WorkloadPlan> MakePlan(const TestCase& test_case, const Workload& workload, const std::string& folder) {
+  WorkloadPlan plan;
+  plan.test_case = test_case.name;
+  plan.workload = workload.name;
+  if (!test_case.scheduler_config.empty())
+    plan.scheduler_config =
+        test_case.scheduler_config[0] == '/' ? test_case.scheduler_config : folder + test_case.scheduler_config;
+  const std::string context = workload.path + " (" + test_case.name + "/" + workload.name + ")";
+  Result<std::vector<Operation>> ops = Unroll(test_case, workload, plan.notes);
+  if (!ops.ok()) return ops.error().Wrap(context);
+  // What cannot be run is known before any template is opened.
+  Planner planner(plan, test_case, folder);
+  for (const Operation& op : *ops)
+    if (op.code == OpCode::kNotBuilt)
+      if (const Error error = planner.Add(op); !error.ok()) return error.Wrap(context);
+  plan.steps.clear();
+  for (Operation& op : ops.value())
+    if (const Error error = planner.Add(std::move(op)); !error.ok()) return error.Wrap(context);
+  return plan;
+}
+
+double WorkloadResult::PodsPerSecond() const {
+  const int64_t ns = attempt_ns + event_ns;
+  return ns > 0 ? static_cast<double>(scheduled) * 1e9 / static_cast<double>(ns) : 0;
+}
+
+Value ToValue(const std::vector<WorkloadResult>& results) {
+  Value out = Value::Array();
+  for (const WorkloadResult& result : results) {
+    Value one = Value::Object();
+    one.Set("case", Value::String(result.test_case));
+    one.Set("workload", Value::String(result.workload));
+    one.Set("mode", Value::String("engine"));
+    one.Set("nodes", Value::Int(static_cast<int64_t>(result.nodes)));
+    one.Set("pods", Value::Int(static_cast<int64_t>(result.pods)));
+    one.Set("scheduled", Value::Int(static_cast<int64_t>(result.scheduled)));
+    one.Set("unschedulable", Value::Int(static_cast<int64_t>(result.unschedulable)));
+    one.Set("pods_per_s", Rounded(result.PodsPerSecond()));
+    one.Set("cpu_us_per_pod", Rounded(result.CpuMicrosPerPod()));
+    one.Set("event_us_per_pod", Rounded(result.EventMicrosPerPod()));
+    one.Set("attempts", Value::Int(static_cast<int64_t>(result.attempts)));
+    Value attempt = Value::Object();
+    attempt.Set("p50", Rounded(result.p50));
+    attempt.Set("p90", Rounded(result.p90));
+    attempt.Set("p99", Rounded(result.p99));
+    one.Set("attempt_us", std::move(attempt));
+    one.Set("rss_mb", Rounded(result.rss_mb));
+    out.Append(std::move(one));
+  }
+  return out;
+}
+
+}  // namespace berth::bench

@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ops in virtual time. Upstream: test/integration/scheduler_perf/executor.go (v1.36.4).
+#include "bench/workload_run.h"
+
+#include <malloc.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <utility>
+
+#include "util/timer_queue.h"
+#include "util/virtual_clock.h"
+
+namespace berth::bench {
+namespace {
+
+using client::ClusterObject;
+using client::Kind;
+using util::TimerQueue;
+
+constexpr Time kStart{1'767'225'600'000'000'000};  // 2026-01-01T00:00:00Z
+constexpr Duration kAttemptTime{1'000'000'000 / 300};
+// Attempts of churned pods hardly take time, but no chain of them may stop the clock.
+constexpr Duration kOtherAttemptTime{1'000};
+// How long an op waits for its pods without getting any of them.
+constexpr Duration kPatience = Duration::Seconds(10 * 60);
+constexpr Duration kPatienceWithChurn = Duration::Seconds(10);  // nothing but churn could still help
+
+double ResidentMegabytes() {
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen("/proc/self/statm", "r"), &std::fclose);
+  long size = 0, resident = 0;
+  if (!file || std::fscanf(file.get(), "%ld %ld", &size, &resident) != 2) return 0;
+  return static_cast<double>(resident) * static_cast<double>(::sysconf(_SC_PAGESIZE)) / (1024.0 * 1024.0);
+}
+
+bool Selected(const Operation& op, const Pod& pod) {
+  if (!op.namespaces.empty() &&
+      std::find(op.namespaces.begin(), op.namespaces.end(), pod.namespace_()) == op.namespaces.end())
+    return false;
+  return std::all_of(op.labels.begin(), op.labels.end(), [&](const auto& wanted) {
+    const std::string* value = pod.meta.labels.Find(wanted.first);
+    return value && *value == wanted.second;
+  });
+}
+
+// Labels with one more, or with another value.
+Labels WithLabel(const Labels& labels, const std::string& key, const std::string& value) {
+  std::vector<Labels::Entry> entries(labels.begin(), labels.end());
+  entries.emplace_back(key, value);
+  return Labels(std::move(entries));
+}
+
+class WorkloadRun {
+ public:
+  WorkloadRun(WorkloadPlan& plan, const config::SchedulerConfiguration& config, const Registry& registry)
+      : plan_(plan), config_(config), registry_(registry), clock_(kStart) {}
+
+  Result<WorkloadResult> Run();
+
+ private:
+  using Step = WorkloadPlan::Step;
+  Error Do(Step& step, size_t index);
+  Error CreateNodes(Step& step);
+  Error CreateNamespaces(Step& step);
+  Error CreatePods(Step& step, size_t index);
+  Error CreatePodBatch(Step& step, const std::string& ns);
+  Error DeletePods(const Operation& op);
+  Error Churn(Step& step, size_t index);
+  Error CreateAny(Step& step);
+  Error UpdateAny(Step& step);
+  void Barrier(const Operation& op);
+  Error StartMeasuring(const Operation* selector);
+  Error StopMeasuring();
+  void Finish();
+
+  Result<ClusterObject> Make(ObjectTemplate& from, Making making);
+  void EnsureNamespace(const std::string& name);
+  void Remove(Kind kind, const std::string& ns, const std::string& name);
+  void ChurnTick(Step& step, const std::string& ns, const std::shared_ptr<std::vector<std::string>>& names,
+                 int64_t tick);
+  void Settle(PodEntry& entry);
+
+  // One timer or one attempt at the present time; false when there is neither.
+  bool Advance();
+  void Await(bool attempted);
+  void RunUntil(Time end);
+
+  WorkloadPlan& plan_;
+  const config::SchedulerConfiguration& config_;
+  const Registry& registry_;
+  util::VirtualClock clock_;
+  std::unique_ptr<EngineCluster> cluster_;
+  TimerQueue timers_;
+  uint64_t serial_ = 0;
+  size_t churns_ = 0, jobs_ = 0;  // that go on for ever, that end by themselves
+  size_t awaited_ = 0;
+  bool await_attempt_ = false;  // an attempt is enough for those awaited
+  Time progress_ = kStart;      // when an awaited pod last got there
+  Error failure_ = Error::Ok();  // of something in the background
+
+  bool measuring_ = false;
+  const Operation* selector_ = nullptr;  // which pods are measured; null: those the present op creates
+  std::vector<float> samples_;
+  int64_t event_began_ = 0;
+  WorkloadResult result_;
+};
+
+Result<WorkloadResult> WorkloadRun::Run() {
+  result_.test_case = plan_.test_case;
+  result_.workload = plan_.workload;
+  if (!plan_.not_built.empty()) {
+    result_.not_built = plan_.not_built;
+    return result_;
+  }
+  ::malloc_trim(0);  // what earlier workloads left is not this one's
+  Result<std::unique_ptr<EngineCluster>> made = EngineCluster::Make(config_, registry_, clock_);
+  if (!made.ok()) return made.error();
+  cluster_ = std::move(made).value();
+  for (size_t i = 0; i < plan_.steps.size(); ++i) {
+    if (const Error error = Do(plan_.steps[i], i); !error.ok()) return error.Wrap(plan_.steps[i].op.path);
+    if (!failure_.ok()) return failure_;
+    if (!result_.not_built.empty()) return result_;
+  }
+  if (measuring_) (void)StopMeasuring();
+  Finish();
+  return result_;
+}
+
+Error WorkloadRun::Do(Step& step, size_t index) {
+  const Operation& op = step.op;
+  switch (op.code) {
+    case OpCode::kCreateNodes:
+      return CreateNodes(step);
+    case OpCode::kCreateNamespaces:
+      return CreateNamespaces(step);
+    case OpCode::kCreatePods:
+      return CreatePods(step, index);
+    case OpCode::kDeletePods:
+      return DeletePods(op);
+    case OpCode::kChurn:
+      return Churn(step, index);
+    case OpCode::kBarrier:
+      Barrier(op);
+      return Error::Ok();
+    case OpCode::kSleep:
+      RunUntil(clock_.Now() + op.duration);
+      return Error::Ok();
+    case OpCode::kStartCollectingMetrics:
+      return StartMeasuring(&op);
+    case OpCode::kStopCollectingMetrics:
+      return StopMeasuring();
+    case OpCode::kCreateAny:
+      return CreateAny(step);
+    case OpCode::kUpdateAny:
+      return UpdateAny(step);
+    case OpCode::kCreatePodSets:  // unrolled by now
+    case OpCode::kNotBuilt:
+      break;
+  }
+  return Error("this op cannot be run");
+}
+
+// Objects.
+
+Result<ClusterObject> WorkloadRun::Make(ObjectTemplate& from, Making making) {
+  making.serial = serial_++;
+  Result<ClusterObject> made = from.Make(making, cluster_->priority_classes());
+  if (!made.ok()) return made;
+  ObjectMeta meta = client::MetaOf(*made);
+  meta.creation_time = clock_.Now();
+  return client::WithMeta(*made, std::move(meta));
+}
+
+void WorkloadRun::EnsureNamespace(const std::string& name) {
+  if (cluster_->Has(Kind::kNamespace, "", name)) return;
+  auto made = std::make_shared<Namespace>();
+  made->meta.name = name;
+  ApplyDefaults(*made);
+  cluster_->Put(client::Ptr<Namespace>(made));
+}
+
+Error WorkloadRun::CreateNodes(Step& step) {
+  const Operation& op = step.op;
+  for (int64_t i = 0; i < op.count; ++i) {
+    const Result<ClusterObject> made = Make(step.templates[0], {i, op.count, "", "", 0});
+    if (!made.ok()) return made.error();
+    ObjectMeta meta = client::MetaOf(*made);
+    if (cluster_->Has(Kind::kNode, "", meta.name)) return Error("node " + meta.name + " exists already");
+    meta.labels = WithLabel(meta.labels, "kubernetes.io/hostname", meta.name);
+    if (op.label_strategy) {
+      const auto& values = op.label_strategy->values;
+      meta.labels = WithLabel(meta.labels, op.label_strategy->key, values[static_cast<size_t>(i) % values.size()]);
+    }
+    if (!op.unique_label_key.empty()) meta.labels = WithLabel(meta.labels, op.unique_label_key, meta.uid);
+    if (op.allocatable_strategy) {
+      auto csi = std::make_shared<CsiNode>();
+      csi->meta.name = meta.name;
+      std::string migrated;
+      for (const std::string& plugin : op.allocatable_strategy->migrated_plugins)
+        migrated += (migrated.empty() ? "" : ",") + plugin;
+      csi->meta.annotations = Labels({{"storage.alpha.kubernetes.io/migrated-plugins", migrated}});
+      for (const auto& [driver, limit] : op.allocatable_strategy->csi_limits) csi->driver_limits[driver] = limit;
+      cluster_->Put(client::Ptr<CsiNode>(csi));
+    }
+    cluster_->Put(client::WithMeta(*made, std::move(meta)));
+  }
+  return Error::Ok();
+}
+
+Error WorkloadRun::CreateNamespaces(Step& step) {
+  for (int64_t i = 0; i < step.op.count; ++i) {
+    const std::string name = step.op.prefix + "-" + std::to_string(i);
+    const Result<ClusterObject> made = Make(step.templates[0], {i, step.op.count, "", name, 0});
+    if (!made.ok()) return made.error();
+    cluster_->Put(*made);
+  }
+  return Error::Ok();
+}
+
+Error WorkloadRun::CreateAny(Step& step) {
+  const Operation& op = step.op;
+  if (op.namespace_) EnsureNamespace(*op.namespace_);
+  for (int64_t i = 0; i < op.count; ++i) {
+    const Result<ClusterObject> made = Make(step.templates[0], {i, op.count, op.namespace_.value_or(""), "", 0});
+    if (!made.ok()) return made.error();
+    const ObjectMeta& meta = client::MetaOf(*made);
+    if (cluster_->Has(client::KindOf(*made), meta.namespace_, meta.name))
+      return Error(std::string(client::ToString(client::KindOf(*made))) + " " + FullName(meta) + " exists already");
+    cluster_->Put(*made);
+  }
+  return Error::Ok();
+}
+
+Error WorkloadRun::UpdateAny(Step& step) {
+  const Operation& op = step.op;
+  for (int64_t i = 0; i < op.count; ++i) {
+    if (op.per_second > 0) RunUntil(clock_.Now() + Duration{1'000'000'000 / op.per_second});
+    Result<ClusterObject> made = Make(step.templates[0], {i, op.count, op.namespace_.value_or(""), "", 0});
+    if (!made.ok()) return made.error();
+    const ObjectMeta& meta = client::MetaOf(*made);
+    if (!cluster_->Has(client::KindOf(*made), meta.namespace_, meta.name))
+      return Error(std::string(client::ToString(client::KindOf(*made))) + " " + FullName(meta) +
+                   " is not there, so it cannot be updated");
+    cluster_->Put(*made);
+  }
+  return Error::Ok();
+}
+
+// Pods.
+
+Error WorkloadRun::CreatePodBatch(Step& step, const std::string& ns) {
+  const Operation& op = step.op;
+  for (int64_t i = 0; i < op.count; ++i) {
+    const Result<ClusterObject> made = Make(step.templates[0], {i, op.count, ns, "", 0});
+    if (!made.ok()) return made.error();
+    const Pod& pod = *std::get<client::Ptr<Pod>>(*made);
+    for (const PodVolume& volume : pod.volumes)
+      if (volume.kind == VolumeKind::kClaim || volume.kind == VolumeKind::kEphemeral)
+        result_.not_built = op.path + ": createPods: persistent volume claims are not there yet";
+    if (!pod.resource_claims.empty())
+      result_.not_built = op.path + ": createPods: dynamic resource allocation is not there yet";
+    if (!result_.not_built.empty()) return Error::Ok();
+    if (cluster_->FindPod(ns, pod.name())) return Error("pod " + FullName(pod) + " exists already");
+    PodEntry* entry = cluster_->Put(*made);
+    entry->paced = true;
+    entry->finalizers = step.templates[0].has_finalizers();
+    entry->measured = measuring_ && (selector_ ? Selected(*selector_, pod) : op.collect_metrics);
+    result_.pods += entry->measured;
+    entry->attempted = cluster_->queue().PlaceOf(pod) == queue::Place::kGated;  // the API server says so of gated ones
+    entry->awaited = !op.skip_wait;
+    awaited_ += entry->awaited;
+  }
+  return Error::Ok();
+}
+
+Error WorkloadRun::CreatePods(Step& step, size_t index) {
+  const Operation& op = step.op;
+  const std::string ns = op.namespace_.value_or("namespace-" + std::to_string(index));
+  EnsureNamespace(ns);
+  if (op.collect_metrics)
+    if (const Error error = StartMeasuring(nullptr); !error.ok()) return error;
+  const Time end = clock_.Now() + op.duration;
+  do {
+    if (const Error error = CreatePodBatch(step, ns); !error.ok()) return error;
+    if (!op.skip_wait) Await(false);
+    if (!op.steady_state || op.count == 0 || !result_.not_built.empty()) break;
+    if (clock_.Now() >= end) break;
+    // All scheduled, or stuck: start over with a new batch.
+    for (PodEntry* entry : cluster_->PodsIn(ns)) {
+      const client::Ptr<Pod> pod = entry->pod;
+      result_.unschedulable += entry->measured && pod->node_name.empty();
+      Remove(Kind::kPod, ns, pod->name());
+    }
+  } while (clock_.Now() < end);
+  return op.collect_metrics ? StopMeasuring() : Error::Ok();
+}
+
+void WorkloadRun::Remove(Kind kind, const std::string& ns, const std::string& name) {
+  if (kind == Kind::kPod)
+    if (PodEntry* entry = cluster_->FindPod(ns, name)) Settle(*entry);
+  cluster_->Remove(kind, ns, name);
+}
+
+// An awaited pod is where it should be, or will never be.
+void WorkloadRun::Settle(PodEntry& entry) {
+  if (!entry.awaited) return;
+  entry.awaited = false;
+  --awaited_;
+  progress_ = clock_.Now();
+}
+
+Error WorkloadRun::DeletePods(const Operation& op) {
+  auto names = std::make_shared<std::vector<std::string>>();
+  for (const PodEntry* entry : cluster_->PodsIn(*op.namespace_))
+    if (Selected(op, *entry->pod)) names->push_back(entry->pod->name());
+  if (op.per_second == 0) {
+    for (const std::string& name : *names) Remove(Kind::kPod, *op.namespace_, name);
+    return Error::Ok();
+  }
+  const Duration period{1'000'000'000 / op.per_second};
+  ++jobs_;
+  const auto tick = std::make_shared<std::function<void(size_t)>>();
+  const std::weak_ptr<std::function<void(size_t)>> again = tick;
+  *tick = [this, names, again, period, ns = *op.namespace_](size_t i) {
+    if (i == names->size()) {
+      --jobs_;
+      return;
+    }
+    Remove(Kind::kPod, ns, (*names)[i]);
+    timers_.At(clock_.Now() + period, [next = again.lock(), i] { (*next)(i + 1); });
+  };
+  timers_.At(clock_.Now() + period, [tick] { (*tick)(0); });
+  if (!op.skip_wait) RunUntil(clock_.Now() + Duration{period.ns * (static_cast<int64_t>(names->size()) + 1)});
+  return Error::Ok();
+}
+
+Error WorkloadRun::Churn(Step& step, size_t index) {
+  const Operation& op = step.op;
+  const std::string ns = op.namespace_.value_or("namespace-" + std::to_string(index));
+  EnsureNamespace(ns);
+  // The names of the objects in each slot of recreate; empty: the slot is free.
+  const size_t slots = op.recreate ? static_cast<size_t>(op.number) * step.templates.size() : 0;
+  auto names = std::make_shared<std::vector<std::string>>(slots);
+  ++churns_;
+  timers_.At(clock_.Now() + Duration::Millis(op.interval_ms), [=, this, &step] { ChurnTick(step, ns, names, 0); });
+  return Error::Ok();
+}
+
+void WorkloadRun::ChurnTick(Step& step, const std::string& ns, const std::shared_ptr<std::vector<std::string>>& names,
+                            int64_t tick) {
+  const Operation& op = step.op;
+  for (size_t t = 0; t < step.templates.size(); ++t) {
+    ObjectTemplate& from = step.templates[t];
+    const std::string scope = Namespaced(from.kind()) ? ns : "";
+    std::string* slot =
+        op.recreate ? &(*names)[static_cast<size_t>(tick % op.number) * step.templates.size() + t] : nullptr;
+    if (slot && !slot->empty()) {
+      Remove(from.kind(), scope, *slot);
+      slot->clear();
+      continue;
+    }
+    const Result<ClusterObject> made = Make(from, {tick, 1, scope, "", 0});
+    if (!made.ok()) {
+      failure_ = made.error().Wrap(op.path);
+      return;
+    }
+    const ObjectMeta& meta = client::MetaOf(*made);
+    if (cluster_->Has(from.kind(), scope, meta.name)) continue;  // as upstream: it stays as it is
+    if (PodEntry* entry = cluster_->Put(*made)) entry->finalizers = from.has_finalizers();
+    if (slot) *slot = meta.name;
+  }
+  if (!op.recreate && op.number > 0 && tick + 1 >= op.number) {
+    --churns_;
+    return;
+  }
+  timers_.At(clock_.Now() + Duration::Millis(op.interval_ms),
+             [=, this, &step] { ChurnTick(step, ns, names, tick + 1); });
+}
+
+// Time.
+
+bool WorkloadRun::Advance() {
+  bool worked = false;
+  while (timers_.RunOne(clock_.Now())) worked = true;
+  if (cluster_->queue().NextWake() <= clock_.Now()) cluster_->queue().Tick();
+  const Attempt attempt = cluster_->Next();
+  if (attempt.kind == Attempt::Kind::kNone) return worked;
+  if (measuring_) {
+    ++result_.attempts;
+    result_.attempt_ns += attempt.cpu_ns;
+    samples_.push_back(static_cast<float>(attempt.cpu_ns) / 1000.0f);
+  }
+  if (PodEntry* entry = attempt.entry) {
+    clock_.MoveTo(clock_.Now() + (entry->paced ? kAttemptTime : kOtherAttemptTime));
+    entry->attempted = true;
+    const bool placed = attempt.kind == Attempt::Kind::kPlaced;
+    if (placed && entry->measured) ++result_.scheduled;
+    if (attempt.kind == Attempt::Kind::kRejected && entry->measured && result_.unscheduled.empty())
+      result_.unscheduled = FullName(*entry->pod) + ": " + attempt.message;
+    // One that is skipped is terminating: nobody will schedule it.
+    if (placed || await_attempt_ || attempt.kind == Attempt::Kind::kSkipped) Settle(*entry);
+  } else {
+    clock_.MoveTo(clock_.Now() + kOtherAttemptTime);
+  }
+  for (const std::string& uid : attempt.victims) cluster_->Evict(uid);
+  return true;
+}
+
+void WorkloadRun::Await(bool attempted) {
+  await_attempt_ = attempted;
+  progress_ = clock_.Now();
+  while (awaited_ > 0 && failure_.ok()) {
+    const bool worked = Advance();
+    const queue::SchedulingQueue::Counts counts = cluster_->queue().counts();
+    const bool hope = jobs_ > 0 || counts.active + counts.backoff + counts.error_backoff > 0;
+    if (!hope && churns_ == 0) break;  // only events could help, and none will come
+    if (clock_.Now() - progress_ > (hope ? kPatience : kPatienceWithChurn)) break;
+    if (worked) continue;
+    const Time next = std::min(timers_.Next(), cluster_->queue().NextWake());
+    if (next == TimerQueue::kNever) break;
+    clock_.MoveTo(next);
+  }
+  if (awaited_ == 0) return;
+  for (PodEntry* entry : cluster_->AllPods()) Settle(*entry);
+}
+
+void WorkloadRun::RunUntil(Time end) {
+  while (clock_.Now() < end && failure_.ok()) {
+    if (Advance()) continue;
+    clock_.MoveTo(std::min({end, timers_.Next(), cluster_->queue().NextWake()}));
+  }
+}
+
+void WorkloadRun::Barrier(const Operation& op) {
+  for (PodEntry* entry : cluster_->AllPods()) {
+    if (!entry->paced || !entry->pod->node_name.empty() || !Selected(op, *entry->pod)) continue;
+    if (op.attempted && entry->attempted) continue;
+    entry->awaited = true;
+    ++awaited_;
+  }
+  Await(op.attempted);
+}
+
+// Measuring.
+
+Error WorkloadRun::StartMeasuring(const Operation* selector) {
+  if (measuring_) return Error("metrics are being collected already");
+  measuring_ = true;
+  selector_ = selector;
+  event_began_ = cluster_->event_ns();
+  return Error::Ok();
+}
+
+Error WorkloadRun::StopMeasuring() {
+  if (!measuring_) return Error("no metrics are being collected");
+  measuring_ = false;
+  selector_ = nullptr;
+  result_.event_ns += cluster_->event_ns() - event_began_;
+  result_.nodes = cluster_->nodes();
+  result_.rss_mb = ResidentMegabytes();
+  return Error::Ok();
+}
+
+void WorkloadRun::Finish() {
+  for (const PodEntry* entry : cluster_->AllPods())
+    result_.unschedulable += entry->measured && entry->pod->node_name.empty();
+  if (result_.unschedulable == 0) result_.unscheduled.clear();
+  std::sort(samples_.begin(), samples_.end());
+  const auto at = [&](size_t percent) {
+    return samples_.empty() ? 0.0 : static_cast<double>(samples_[(samples_.size() - 1) * percent / 100]);
+  };
+  result_.p50 = at(50);
+  result_.p90 = at(90);
+  result_.p99 = at(99);
+  if (result_.nodes == 0) result_.nodes = cluster_->nodes();
+}
+
+}  // namespace
+
+Result<WorkloadResult> RunWorkload(WorkloadPlan& plan, const config::SchedulerConfiguration& config,
+                                   const Registry& registry) {
+  return WorkloadRun(plan, config, registry).Run();
+}
+
+}  // namespace berth::bench

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// From profiles to queue options and hints.
+#include "cycle/queue_setup.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "framework/guard.h"
+
+namespace berth::cycle {
+namespace {
+
+// Extension points whose plugins can reject a pod; only these are asked for their events.
+std::vector<uint16_t> RejectingPlugins(const framework::Profile& profile) {
+  std::vector<uint16_t> plugins;
+  const auto add = [&](const auto& entries) {
+    for (const auto& entry : entries)
+      if (std::find(plugins.begin(), plugins.end(), entry.index) == plugins.end()) plugins.push_back(entry.index);
+  };
+  add(profile.pre_enqueue);
+  add(profile.pre_filter);
+  add(profile.filter);
+  add(profile.reserve);
+  add(profile.permit);
+  return plugins;
+}
+
+}  // namespace
+
+queue::QueueOptions QueueOptionsOf(const framework::Engine& engine, const config::SchedulerConfiguration& config) {
+  queue::QueueOptions options;
+  const QueueSortPlugin* sort = engine.first_profile().queue_sort.front().plugin;
+  options.less = [sort](const QueuedPod& a, const QueuedPod& b) {
+    return framework::Guard([&] { return sort->Less(a, b); }, [](const std::string&) { return false; });
+  };
+  options.pre_enqueue = [&engine](const Pod& pod) -> std::optional<queue::Gate> {
+    const framework::Profile* profile = engine.FindProfile(pod.scheduler_name);
+    if (!profile) return std::nullopt;
+    std::optional<framework::Ruling> gate = framework::FindGate(*profile, pod);
+    if (!gate) return std::nullopt;
+    return queue::Gate{profile->name(gate->plugin), std::move(gate->verdict)};
+  };
+  // Longer ones would not fit into 64 bits of nanoseconds, and nobody lives to see the difference.
+  constexpr int64_t kLongest = int64_t{10} * 365 * 24 * 3600;
+  options.backoff.initial = Duration::Seconds(std::min(config.pod_initial_backoff_seconds, kLongest));
+  options.backoff.max = Duration::Seconds(std::min(config.pod_max_backoff_seconds, kLongest));
+  return options;
+}
+
+queue::HintMap HintsOf(const framework::Engine& engine, bool with_extenders) {
+  queue::HintMap hints;
+  for (const auto& [name, profile] : engine.profiles()) {
+    std::vector<queue::PluginEvents> events;
+    for (const uint16_t index : RejectingPlugins(*profile)) {
+      const framework::ProfilePlugin& plugin = profile->plugins[index];
+      events.push_back({plugin.name, plugin.plugin->EventsToRegister()});
+    }
+    hints.AddProfile(name, std::move(events), with_extenders);
+  }
+  return hints;
+}
+
+}  // namespace berth::cycle

@@ -121,9 +121,11 @@ Result<ObjectTemplate> ObjectTemplate::Parse(std::string_view text, const std::s
   out.text_ = std::move(parsed).value();
   const Result<Value> first = out.Render(0, 1);
   if (!first.ok()) return first.error();
-  const std::string kind = At(*first, "kind").text();
-  const std::optional<Kind> known = KindNamed(kind);
-  if (!known) return Error(source + ": kind: objects of kind \"" + kind + "\" are not read");
+  out.kind_name_ = At(*first, "kind").text();
+  if (out.kind_name_.empty()) return Error(source + ": kind: Required value");
+  const std::optional<Kind> known = KindNamed(out.kind_name_);
+  if (!known) return out;
+  out.known_ = true;
   out.kind_ = *known;
   const Value& meta = At(*first, "metadata");
   out.finalizers_ = !At(meta, "finalizers").items().empty();

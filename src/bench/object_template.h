@@ -34,6 +34,10 @@ class ObjectTemplate {
   static Result<ObjectTemplate> Read(const std::string& path);
   static Result<ObjectTemplate> Parse(std::string_view text, const std::string& source);
 
+  // As written; a kind that nobody reads has no other use than to be named.
+  const std::string& kind_name() const { return kind_name_; }
+  bool known() const { return known_; }
+  // REQUIRES: known(), as does all that follows.
   client::Kind kind() const { return kind_; }
   // Objects stay, terminating, when they are deleted.
   bool has_finalizers() const { return finalizers_; }
@@ -48,6 +52,8 @@ class ObjectTemplate {
 
   std::string source_;
   TextTemplate text_;
+  std::string kind_name_;
+  bool known_ = false;
   client::Kind kind_ = client::Kind::kPod;
   bool finalizers_ = false;
   std::string name_, generate_name_;  // of templates without actions

@@ -80,9 +80,13 @@ class Planner {
     const std::string full = path.empty() || path[0] == '/' ? path : folder_ + path;
     Result<ObjectTemplate> read = path.empty() ? ObjectTemplate::Parse(base, step.op.opcode) : ObjectTemplate::Read(full);
     if (!read.ok()) return read.error().Wrap(step.op.path);
-    if (kind && read->kind() != *kind)
+    if (kind && (!read->known() || read->kind() != *kind))
       return Error(step.op.path + ": " + full + ": kind: must be " + std::string(client::ToString(*kind)) + ", got " +
-                   std::string(client::ToString(read->kind())));
+                   read->kind_name());
+    if (!read->known()) {
+      NotBuilt(step.op, full + ": objects of kind " + read->kind_name() + " are not read");
+      return Error::Ok();
+    }
     step.templates.push_back(std::move(read).value());
     return Error::Ok();
   }

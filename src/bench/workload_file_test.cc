@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/workload_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace berth::bench {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// A file of one case with these ops and one workload with these parameters.
+WorkloadFile Parse(const std::string& ops, const std::string& params = "{n: 3}") {
+  return ParseWorkloads("- name: C\n  workloadTemplate:\n" + ops + "  workloads:\n  - name: W\n    params: " + params + "\n",
+                        "folder/file.yaml");
+}
+std::string OnlyError(const WorkloadFile& file) {
+  return file.errors.size() == 1 ? file.errors[0] : std::to_string(file.errors.size()) + " errors";
+}
+Result<std::vector<Operation>> Ops(const WorkloadFile& file) {
+  std::vector<std::string> notes;
+  return Unroll(file.cases.at(0), file.cases[0].workloads.at(0), notes);
+}
+
+TEST(WorkloadFileTest, ParametersAreFilledIn) {
+  const WorkloadFile file = Parse("  - {opcode: createNodes, countParam: $n}\n  - {opcode: sleep, durationParam: $d}\n",
+                                  "{n: 3, d: 1m30s}");
+  ASSERT_THAT(file.errors, ElementsAre());
+  EXPECT_EQ(file.folder, "folder/");
+  const Result<std::vector<Operation>> ops = Ops(file);
+  ASSERT_TRUE(ops.ok());
+  EXPECT_EQ((*ops)[0].count, 3);
+  EXPECT_EQ((*ops)[1].duration, Duration::Seconds(90));
+}
+
+TEST(WorkloadFileTest, PodSetsBecomeOneCreatePodsPerNamespace) {
+  const WorkloadFile file = Parse(
+      "  - {opcode: createPodSets, countParam: $n, namespacePrefix: ns, createPodsOp: {opcode: createPods, count: 2}}\n");
+  ASSERT_THAT(file.errors, ElementsAre());
+  const Result<std::vector<Operation>> ops = Ops(file);
+  ASSERT_TRUE(ops.ok());
+  ASSERT_EQ(ops->size(), 3u);
+  EXPECT_EQ((*ops)[2].code, OpCode::kCreatePods);
+  EXPECT_EQ((*ops)[2].namespace_, "ns-2");
+  EXPECT_EQ((*ops)[2].count, 2);
+}
+
+TEST(WorkloadFileTest, UnknownOpsAndFieldsAreNamed) {
+  EXPECT_EQ(OnlyError(Parse("  - {opcode: explode, count: 1}\n")),
+            "folder/file.yaml: [0].workloadTemplate[0].opcode: Invalid value: \"explode\": unknown op");
+  EXPECT_THAT(OnlyError(Parse("  - {opcode: createNodes, count: 1, colour: red}\n")),
+              HasSubstr("[0].workloadTemplate[0].colour"));
+  EXPECT_THAT(OnlyError(Parse("  - {opcode: barrier, stageRequirement: Bound}\n")), HasSubstr("stageRequirement"));
+  EXPECT_THAT(OnlyError(ParseWorkloads("- name: C\n  speed: 9\n  workloadTemplate: [{opcode: barrier}]\n"
+                                       "  workloads: [{name: W}]\n",
+                                       "f")),
+              HasSubstr("[0].speed"));
+}
+
+TEST(WorkloadFileTest, OpsThatNeedWhatIsNotBuiltAreReadAllTheSame) {
+  const WorkloadFile file = Parse("  - {opcode: createResourceDriver, driverName: d, nodes: scheduler-perf-dra-*}\n");
+  ASSERT_THAT(file.errors, ElementsAre());
+  EXPECT_EQ(file.cases[0].ops[0].code, OpCode::kNotBuilt);
+}
+
+TEST(WorkloadFileTest, AbsurdValuesAreRefused) {
+  EXPECT_THAT(OnlyError(Parse("  - {opcode: createNodes, count: -1}\n")), HasSubstr("count: Invalid value: -1"));
+  EXPECT_THAT(OnlyError(Parse("  - {opcode: createNodes, count: 1000000000}\n")), HasSubstr("1000000000"));
+  EXPECT_THAT(OnlyError(Parse("  - {opcode: createNodes}\n")), HasSubstr("count or countParam"));
+  EXPECT_THAT(OnlyError(Parse("  - {opcode: createNodes, countParam: n}\n")), HasSubstr("\"n\""));
+  EXPECT_THAT(OnlyError(Parse("  - {opcode: sleep, duration: 1000h}\n")), HasSubstr("between 0s and 1h"));
+  EXPECT_THAT(OnlyError(Parse("  - {opcode: churn, mode: recreate, templatePaths: [a]}\n")), HasSubstr("number"));
+  EXPECT_THAT(OnlyError(Parse("  - {opcode: createPods, count: 1, collectMetrics: true, skipWaitToCompletion: true}\n")),
+              HasSubstr("collectMetrics"));
+  EXPECT_THAT(OnlyError(ParseWorkloads("a: b\n", "f")), HasSubstr("must be a list of test cases"));
+  EXPECT_THAT(OnlyError(ParseWorkloads("", "f")), HasSubstr("no test case"));
+}
+
+TEST(WorkloadFileTest, ParametersThatAreMissingOrOfTheWrongKindAreNamed) {
+  const char* op = "  - {opcode: createNodes, countParam: $n}\n";
+  EXPECT_EQ(Ops(Parse(op, "{}")).error().text(), "[0].workloadTemplate[0]: parameter n is not given");
+  EXPECT_THAT(Ops(Parse(op, "{n: many}")).error().text(), HasSubstr("got \"many\""));
+  EXPECT_THAT(Ops(Parse(op, "{n: 9999999999}")).error().text(), HasSubstr("got 9999999999"));
+}
+
+TEST(WorkloadFileTest, WhatHasNoEffectIsNoted) {
+  const WorkloadFile file = ParseWorkloads(
+      "- name: C\n  featureGates: {SchedulerQueueingHints: false}\n  workloadTemplate: [{opcode: barrier}]\n"
+      "  workloads: [{name: W, threshold: 7, labels: [short], params: {unused: 1}}]\n",
+      "f");
+  ASSERT_THAT(file.errors, ElementsAre());
+  EXPECT_THAT(file.notes, ElementsAre("f: featureGates: SchedulerQueueingHints=false has no effect here"));
+  std::vector<std::string> notes;
+  ASSERT_TRUE(Unroll(file.cases[0], file.cases[0].workloads[0], notes).ok());
+  EXPECT_THAT(notes, ElementsAre("[0].workloads[0]: params.unused: no op asks for it"));
+}
+
+}  // namespace
+}  // namespace berth::bench

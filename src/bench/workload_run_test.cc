@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// Workloads from their text to what became of the pods. Templates are files in a folder of their own.
+#include "bench/workload_run.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "config/load.h"
+#include "plugins/builtin.h"
+
+namespace berth::bench {
+namespace {
+
+using ::testing::HasSubstr;
+
+class WorkloadRunTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    plugins::RegisterBuiltinPlugins(registry_);
+    folder_ = (std::filesystem::temp_directory_path() / "berth-bench-XXXXXX").string();
+    ASSERT_NE(mkdtemp(folder_.data()), nullptr);
+    folder_ += "/";
+    // Four of these fill a base node; three must go for `high`.
+    File("low.yaml", Pod("low-", "900m", ""));
+    File("high.yaml", Pod("high-", "3", "priority: 10, "));
+    File("huge.yaml", Pod("huge-", "9", "priority: 10, "));
+    File("gated.yaml", Pod("gated-", "100m", "schedulingGates: [{name: hold}], "));
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  void File(const std::string& name, const std::string& text) { std::ofstream(folder_ + name) << text; }
+  static std::string Pod(const std::string& prefix, const std::string& cpu, const std::string& spec,
+                         const std::string& meta = "") {
+    return "apiVersion: v1\nkind: Pod\nmetadata: {generateName: " + prefix + meta + "}\nspec: {" + spec +
+           "containers: [{name: c, image: i, resources: {requests: {cpu: \"" + cpu + "\"}}}]}\n";
+  }
+  Result<WorkloadResult> Run(const std::string& ops) {
+    const WorkloadFile file =
+        ParseWorkloads("- name: C\n  workloadTemplate:\n" + ops + "  workloads:\n  - {name: W}\n", folder_ + "f.yaml");
+    if (!file.errors.empty()) return Error(file.errors[0]);
+    Result<WorkloadPlan> plan = MakePlan(file.cases[0], file.cases[0].workloads[0], file.folder);
+    if (!plan.ok()) return plan.error();
+    return RunWorkload(plan.value(), config::DefaultConfiguration(registry_), registry_);
+  }
+  std::string ErrorOf(const std::string& ops) {
+    const Result<WorkloadResult> result = Run(ops);
+    return result.ok() ? "no error" : result.error().text();
+  }
+
+  Registry registry_;
+  std::string folder_;
+};
+
+TEST_F(WorkloadRunTest, MeasuredPodsAreScheduledAndCounted) {
+  const Result<WorkloadResult> result = Run(
+      "  - {opcode: createNodes, count: 5}\n"
+      "  - {opcode: createPods, count: 7}\n"
+      "  - {opcode: createPods, count: 10, collectMetrics: true}\n");
+  ASSERT_TRUE(result.ok()) << result.error().text();
+  EXPECT_EQ(result->nodes, 5u);
+  EXPECT_EQ(result->pods, 10u);
+  EXPECT_EQ(result->scheduled, 10u);
+  EXPECT_EQ(result->unschedulable, 0u);
+  EXPECT_EQ(result->attempts, 10u);
+  EXPECT_GT(result->attempt_ns, 0);
+  EXPECT_GE(result->p99, result->p50);
+  EXPECT_GT(result->rss_mb, 0);
+}
+
+TEST_F(WorkloadRunTest, PodsThatFitNowhereEndTheWait) {
+  const Result<WorkloadResult> result = Run(
+      "  - {opcode: createNodes, count: 2}\n"
+      "  - {opcode: createPods, count: 4, podTemplatePath: huge.yaml, collectMetrics: true}\n");
+  ASSERT_TRUE(result.ok()) << result.error().text();
+  EXPECT_EQ(result->scheduled, 0u);
+  EXPECT_EQ(result->unschedulable, 4u);
+  EXPECT_EQ(result->attempts, 4u);
+  EXPECT_THAT(result->unscheduled, HasSubstr("Insufficient cpu"));
+}
+
+TEST_F(WorkloadRunTest, VictimsAreGoneAtOnce) {
+  const Result<WorkloadResult> result = Run(
+      "  - {opcode: createNodes, count: 3}\n"
+      "  - {opcode: createPods, count: 12, podTemplatePath: low.yaml}\n"
+      "  - {opcode: createPods, count: 3, podTemplatePath: high.yaml, collectMetrics: true}\n");
+  ASSERT_TRUE(result.ok()) << result.error().text();
+  EXPECT_EQ(result->scheduled, 3u);
+  EXPECT_EQ(result->attempts, 6u);  // each once to preempt and once to be placed
+}
+
+TEST_F(WorkloadRunTest, ChurnComesByVirtualTime) {
+  // 600 pods take two seconds: ten churned pods at 200 ms, the last of them as the measurement ends.
+  const Result<WorkloadResult> result = Run(
+      "  - {opcode: createNodes, count: 20}\n"
+      "  - {opcode: churn, mode: create, templatePaths: [huge.yaml], intervalMilliseconds: 200}\n"
+      "  - {opcode: createPods, count: 600, collectMetrics: true}\n");
+  ASSERT_TRUE(result.ok()) << result.error().text();
+  EXPECT_EQ(result->scheduled, 600u);
+  EXPECT_GE(result->attempts, 609u);
+  EXPECT_LE(result->attempts, 610u);
+}
+
+TEST_F(WorkloadRunTest, RecreatedNodesComeAndGo) {
+  File("node.yaml", "apiVersion: v1\nkind: Node\nmetadata: {generateName: churned-}\nstatus: {capacity: {pods: \"0\"}}\n");
+  const Result<WorkloadResult> result = Run(
+      "  - {opcode: createNodes, count: 20}\n"
+      "  - {opcode: churn, mode: recreate, number: 1, templatePaths: [node.yaml], intervalMilliseconds: 1000}\n"
+      "  - {opcode: createPods, count: 450, collectMetrics: true}\n"
+      "  - {opcode: sleep, duration: 1s}\n"
+      "  - {opcode: createPods, count: 10, collectMetrics: true}\n");
+  ASSERT_TRUE(result.ok()) << result.error().text();
+  EXPECT_EQ(result->scheduled, 460u);
+  EXPECT_EQ(result->nodes, 20u);  // created after one second, deleted after two
+}
+
+TEST_F(WorkloadRunTest, DeletedPodsMakeRoomForThoseThatWait) {
+  const Result<WorkloadResult> result = Run(
+      "  - {opcode: createNodes, count: 1}\n"
+      "  - {opcode: createPods, count: 4, namespace: full, podTemplatePath: low.yaml}\n"
+      "  - {opcode: startCollectingMetrics, namespaces: [waiting]}\n"
+      "  - {opcode: createPods, count: 4, namespace: waiting, podTemplatePath: low.yaml, skipWaitToCompletion: true}\n"
+      "  - {opcode: barrier, stageRequirement: Attempted}\n"
+      "  - {opcode: deletePods, namespace: full, deletePodsPerSecond: 50, skipWaitToCompletion: true}\n"
+      "  - {opcode: barrier}\n"
+      "  - {opcode: stopCollectingMetrics}\n");
+  ASSERT_TRUE(result.ok()) << result.error().text();
+  EXPECT_EQ(result->pods, 4u);
+  EXPECT_EQ(result->scheduled, 4u);
+  EXPECT_GE(result->attempts, 8u);
+}
+
+TEST_F(WorkloadRunTest, UpdatesWakeThoseWhomTheyHelp) {
+  const std::string node = "apiVersion: v1\nkind: Node\nmetadata: {name: n-{{.Index}}}\nstatus: {capacity: {cpu: \"";
+  File("small.yaml", node + "1\", pods: \"10\"}}\n");
+  File("larger.yaml", node + "8\", pods: \"10\"}}\n");
+  const Result<WorkloadResult> result = Run(
+      "  - {opcode: createNodes, count: 2, nodeTemplatePath: small.yaml}\n"
+      "  - {opcode: startCollectingMetrics, namespaces: [a]}\n"
+      "  - {opcode: createPods, count: 4, namespace: a, podTemplatePath: high.yaml, skipWaitToCompletion: true}\n"
+      "  - {opcode: barrier, stageRequirement: Attempted}\n"
+      "  - {opcode: updateAny, count: 2, templatePath: larger.yaml, updatePerSecond: 100}\n"
+      "  - {opcode: barrier}\n"
+      "  - {opcode: stopCollectingMetrics}\n");
+  ASSERT_TRUE(result.ok()) << result.error().text();
+  EXPECT_EQ(result->scheduled, 4u);
+}
+
+TEST_F(WorkloadRunTest, PodsWithFinalizersTerminateAndAreSkipped) {
+  File("held.yaml", Pod("held-", "100m", "", ", finalizers: [example.com/f]"));
+  const Result<WorkloadResult> result = Run(
+      "  - {opcode: createNodes, count: 1}\n"
+      "  - {opcode: createPods, count: 3, namespace: held, podTemplatePath: held.yaml, skipWaitToCompletion: true}\n"
+      "  - {opcode: deletePods, namespace: held}\n"
+      "  - {opcode: createPods, count: 2, collectMetrics: true}\n");
+  ASSERT_TRUE(result.ok()) << result.error().text();
+  EXPECT_EQ(result->scheduled, 2u);
+  EXPECT_EQ(result->attempts, 5u);
+}
+
+TEST_F(WorkloadRunTest, GatedPodsCountAsAttempted) {
+  const Result<WorkloadResult> result = Run(
+      "  - {opcode: createNodes, count: 1}\n"
+      "  - {opcode: createPods, count: 3, podTemplatePath: gated.yaml, skipWaitToCompletion: true}\n"
+      "  - {opcode: barrier, stageRequirement: Attempted}\n"
+      "  - {opcode: createPods, count: 2, collectMetrics: true}\n");
+  ASSERT_TRUE(result.ok()) << result.error().text();
+  EXPECT_EQ(result->attempts, 2u);
+}
+
+TEST_F(WorkloadRunTest, SteadyStateStartsOverUntilTheTimeIsUp) {
+  const Result<WorkloadResult> result = Run(
+      "  - {opcode: createNodes, count: 1}\n"
+      "  - {opcode: createPods, count: 30, steadyState: true, duration: 1s, collectMetrics: true}\n");
+  ASSERT_TRUE(result.ok()) << result.error().text();
+  EXPECT_GE(result->scheduled, 300u);
+  EXPECT_LE(result->scheduled, 360u);
+  EXPECT_EQ(result->unschedulable, 0u);
+}
+
+TEST_F(WorkloadRunTest, WhatIsNotBuiltIsNamedAndNotRun) {
+  Result<WorkloadResult> result = Run("  - {opcode: createResourceDriver, driverName: d}\n");
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->not_built,
+            "[0].workloadTemplate[0]: createResourceDriver: dynamic resource allocation is not there yet");
+  File("crd.yaml", "apiVersion: example.com/v1\nkind: Gadget\nmetadata: {name: g}\n");
+  result = Run("  - {opcode: createAny, templatePath: crd.yaml}\n");
+  ASSERT_TRUE(result.ok());
+  EXPECT_THAT(result->not_built, HasSubstr("objects of kind Gadget are not read"));
+  result = Run("  - {opcode: createPods, count: 1, persistentVolumeClaimTemplatePath: pvc.yaml}\n");
+  ASSERT_TRUE(result.ok());
+  EXPECT_THAT(result->not_built, HasSubstr("persistent volume claims"));
+}
+
+TEST_F(WorkloadRunTest, TemplatesThatAreMissingOrWrongAreNamed) {
+  EXPECT_THAT(ErrorOf("  - {opcode: createPods, count: 1, podTemplatePath: none.yaml}\n"),
+              HasSubstr("none.yaml: cannot open file"));
+  EXPECT_THAT(ErrorOf("  - {opcode: createNodes, count: 1, nodeTemplatePath: low.yaml}\n"),
+              HasSubstr("low.yaml: kind: must be Node, got Pod"));
+  EXPECT_THAT(ErrorOf("  - {opcode: createAny, templatePath: low.yaml}\n"), HasSubstr(".namespace: Pod objects need one"));
+  File("bad.yaml", Pod("bad-", "many", ""));
+  EXPECT_THAT(ErrorOf("  - {opcode: createPods, count: 1, podTemplatePath: bad.yaml}\n"),
+              ::testing::AllOf(HasSubstr("bad.yaml"), HasSubstr("requests[cpu]"), HasSubstr("many")));
+  EXPECT_THAT(ErrorOf("  - {opcode: updateAny, namespace: a, templatePath: low.yaml}\n"), HasSubstr("is not there"));
+  EXPECT_THAT(ErrorOf("  - {opcode: stopCollectingMetrics}\n"), HasSubstr("no metrics are being collected"));
+}
+
+}  // namespace
+}  // namespace berth::bench

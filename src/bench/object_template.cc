@@ -163,8 +163,7 @@ Result<ClusterObject> ObjectTemplate::Decode(const Making& making, const Priorit
   if (name.empty() && !At(meta, "generateName").text().empty())
     name = At(meta, "generateName").text() + std::to_string(making.serial);
   if (!name.empty()) meta = With(meta, "name", Value::String(name));
-  if (Namespaced(kind_) && !making.namespace_.empty())
-    meta = With(meta, "namespace", Value::String(making.namespace_));
+  if (Namespaced(kind_) && !making.namespace_.empty()) meta = With(meta, "namespace", Value::String(making.namespace_));
   value = With(value, "metadata", std::move(meta));
   if (kind_ == Kind::kPod) value = WithGoKeys(value);
   if (kind_ == Kind::kNode && !allocatable_.empty()) value = WithAllocatable(value, allocatable_);

@@ -76,9 +76,8 @@ Result<std::string> TextTemplate::Run(const Action& action, int64_t index, int64
   if (f.ends_with("Int") || f == "Mod") result = std::trunc(result);
   if (std::abs(result) > 1e15) return Error(action.text + ": the result is too large");
   char text[64];
-  const auto end = result == std::trunc(result)
-                       ? std::to_chars(text, text + sizeof text, static_cast<int64_t>(result))
-                       : std::to_chars(text, text + sizeof text, result);
+  const auto end = result == std::trunc(result) ? std::to_chars(text, text + sizeof text, static_cast<int64_t>(result))
+                                                : std::to_chars(text, text + sizeof text, result);
   return std::string(text, end.ptr);
 }
 

@@ -24,8 +24,7 @@ class Reader {
     ArgsReader reader(&raw, path, &errors_);
     reader.String("name", test_case.name);
     if (test_case.name.empty()) reader.Complain("name", "Required value");
-    if (!names_.insert(test_case.name).second)
-      reader.Complain("name", "Duplicate value: \"" + test_case.name + "\"");
+    if (!names_.insert(test_case.name).second) reader.Complain("name", "Duplicate value: \"" + test_case.name + "\"");
     reader.String("defaultPodTemplatePath", test_case.default_pod_template);
     reader.String("schedulerConfigPath", test_case.scheduler_config);
     Ignore(reader);

@@ -12,8 +12,9 @@ using ::testing::HasSubstr;
 
 // A file of one case with these ops and one workload with these parameters.
 WorkloadFile Parse(const std::string& ops, const std::string& params = "{n: 3}") {
-  return ParseWorkloads("- name: C\n  workloadTemplate:\n" + ops + "  workloads:\n  - name: W\n    params: " + params + "\n",
-                        "folder/file.yaml");
+  return ParseWorkloads(
+      "- name: C\n  workloadTemplate:\n" + ops + "  workloads:\n  - name: W\n    params: " + params + "\n",
+      "folder/file.yaml");
 }
 std::string OnlyError(const WorkloadFile& file) {
   return file.errors.size() == 1 ? file.errors[0] : std::to_string(file.errors.size()) + " errors";
@@ -24,8 +25,8 @@ Result<std::vector<Operation>> Ops(const WorkloadFile& file) {
 }
 
 TEST(WorkloadFileTest, ParametersAreFilledIn) {
-  const WorkloadFile file = Parse("  - {opcode: createNodes, countParam: $n}\n  - {opcode: sleep, durationParam: $d}\n",
-                                  "{n: 3, d: 1m30s}");
+  const WorkloadFile file =
+      Parse("  - {opcode: createNodes, countParam: $n}\n  - {opcode: sleep, durationParam: $d}\n", "{n: 3, d: 1m30s}");
   ASSERT_THAT(file.errors, ElementsAre());
   EXPECT_EQ(file.folder, "folder/");
   const Result<std::vector<Operation>> ops = Ops(file);
@@ -36,7 +37,8 @@ TEST(WorkloadFileTest, ParametersAreFilledIn) {
 
 TEST(WorkloadFileTest, PodSetsBecomeOneCreatePodsPerNamespace) {
   const WorkloadFile file = Parse(
-      "  - {opcode: createPodSets, countParam: $n, namespacePrefix: ns, createPodsOp: {opcode: createPods, count: 2}}\n");
+      "  - {opcode: createPodSets, countParam: $n, namespacePrefix: ns, createPodsOp: {opcode: createPods, count: "
+      "2}}\n");
   ASSERT_THAT(file.errors, ElementsAre());
   const Result<std::vector<Operation>> ops = Ops(file);
   ASSERT_TRUE(ops.ok());
@@ -71,8 +73,9 @@ TEST(WorkloadFileTest, AbsurdValuesAreRefused) {
   EXPECT_THAT(OnlyError(Parse("  - {opcode: createNodes, countParam: n}\n")), HasSubstr("\"n\""));
   EXPECT_THAT(OnlyError(Parse("  - {opcode: sleep, duration: 1000h}\n")), HasSubstr("between 0s and 1h"));
   EXPECT_THAT(OnlyError(Parse("  - {opcode: churn, mode: recreate, templatePaths: [a]}\n")), HasSubstr("number"));
-  EXPECT_THAT(OnlyError(Parse("  - {opcode: createPods, count: 1, collectMetrics: true, skipWaitToCompletion: true}\n")),
-              HasSubstr("collectMetrics"));
+  EXPECT_THAT(
+      OnlyError(Parse("  - {opcode: createPods, count: 1, collectMetrics: true, skipWaitToCompletion: true}\n")),
+      HasSubstr("collectMetrics"));
   EXPECT_THAT(OnlyError(ParseWorkloads("a: b\n", "f")), HasSubstr("must be a list of test cases"));
   EXPECT_THAT(OnlyError(ParseWorkloads("", "f")), HasSubstr("no test case"));
 }

@@ -57,9 +57,9 @@ class Planner {
         if (const Error error = Take(step, o.template_path, "", {}); !error.ok()) return error;
         if (step.templates.empty()) break;
         if (Namespaced(step.templates[0].kind()) != o.namespace_.has_value())
-          return Error(o.path + ".namespace: " + std::string(client::ToString(step.templates[0].kind())) +
-                       (o.namespace_ ? " objects have no namespace, got \"" + *o.namespace_ + "\""
-                                     : " objects need one"));
+          return Error(
+              o.path + ".namespace: " + std::string(client::ToString(step.templates[0].kind())) +
+              (o.namespace_ ? " objects have no namespace, got \"" + *o.namespace_ + "\"" : " objects need one"));
         break;
       case OpCode::kNotBuilt:
         NotBuilt(o, "dynamic resource allocation is not there yet");
@@ -78,7 +78,8 @@ class Planner {
   Error Take(WorkloadPlan::Step& step, const std::string& path, const std::string& base, std::optional<Kind> kind) {
     if (!plan_.not_built.empty()) return Error::Ok();  // its templates may be of kinds that nobody reads
     const std::string full = path.empty() || path[0] == '/' ? path : folder_ + path;
-    Result<ObjectTemplate> read = path.empty() ? ObjectTemplate::Parse(base, step.op.opcode) : ObjectTemplate::Read(full);
+    Result<ObjectTemplate> read =
+        path.empty() ? ObjectTemplate::Parse(base, step.op.opcode) : ObjectTemplate::Read(full);
     if (!read.ok()) return read.error().Wrap(step.op.path);
     if (kind && (!read->known() || read->kind() != *kind))
       return Error(step.op.path + ": " + full + ": kind: must be " + std::string(client::ToString(*kind)) + ", got " +

@@ -96,8 +96,8 @@ class WorkloadRun {
   uint64_t serial_ = 0;
   size_t churns_ = 0, jobs_ = 0;  // that go on for ever, that end by themselves
   size_t awaited_ = 0;
-  bool await_attempt_ = false;  // an attempt is enough for those awaited
-  Time progress_ = kStart;      // when an awaited pod last got there
+  bool await_attempt_ = false;   // an attempt is enough for those awaited
+  Time progress_ = kStart;       // when an awaited pod last got there
   Error failure_ = Error::Ok();  // of something in the background
 
   bool measuring_ = false;

@@ -33,16 +33,20 @@ Result<WorkloadPlan> MakePlan(const TestCase& test_case, const Workload& workloa
 
 struct WorkloadResult {
   std::string test_case, workload;
-  size_t nodes = 0;                                  // at the end of the measurement
+  size_t nodes = 0;                                   // at the end of the measurement
   size_t pods = 0, scheduled = 0, unschedulable = 0;  // measured ones
-  size_t attempts = 0;                               // while measuring, of all pods
-  int64_t attempt_ns = 0, event_ns = 0;              // CPU of the scheduling thread while measuring
-  double p50 = 0, p90 = 0, p99 = 0;                  // of one attempt, µs
+  size_t attempts = 0;                                // while measuring, of all pods
+  int64_t attempt_ns = 0, event_ns = 0;               // CPU of the scheduling thread while measuring
+  double p50 = 0, p90 = 0, p99 = 0;                   // of one attempt, µs
   double rss_mb = 0;
-  std::string not_built;      // not empty: it was not run, and why
-  std::string unscheduled;    // one measured pod that was not scheduled, and the scheduler's message
-  double CpuMicrosPerPod() const { return pods ? static_cast<double>(attempt_ns) / 1e3 / static_cast<double>(pods) : 0; }
-  double EventMicrosPerPod() const { return pods ? static_cast<double>(event_ns) / 1e3 / static_cast<double>(pods) : 0; }
+  std::string not_built;    // not empty: it was not run, and why
+  std::string unscheduled;  // one measured pod that was not scheduled, and the scheduler's message
+  double CpuMicrosPerPod() const {
+    return pods ? static_cast<double>(attempt_ns) / 1e3 / static_cast<double>(pods) : 0;
+  }
+  double EventMicrosPerPod() const {
+    return pods ? static_cast<double>(event_ns) / 1e3 / static_cast<double>(pods) : 0;
+  }
   // What a thread that does nothing else would get done.
   double PodsPerSecond() const;
 };

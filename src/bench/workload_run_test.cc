@@ -55,10 +55,10 @@ class WorkloadRunTest : public ::testing::Test {
 };
 
 TEST_F(WorkloadRunTest, MeasuredPodsAreScheduledAndCounted) {
-  const Result<WorkloadResult> result = Run(
-      "  - {opcode: createNodes, count: 5}\n"
-      "  - {opcode: createPods, count: 7}\n"
-      "  - {opcode: createPods, count: 10, collectMetrics: true}\n");
+  const Result<WorkloadResult> result =
+      Run("  - {opcode: createNodes, count: 5}\n"
+          "  - {opcode: createPods, count: 7}\n"
+          "  - {opcode: createPods, count: 10, collectMetrics: true}\n");
   ASSERT_TRUE(result.ok()) << result.error().text();
   EXPECT_EQ(result->nodes, 5u);
   EXPECT_EQ(result->pods, 10u);
@@ -71,9 +71,9 @@ TEST_F(WorkloadRunTest, MeasuredPodsAreScheduledAndCounted) {
 }
 
 TEST_F(WorkloadRunTest, PodsThatFitNowhereEndTheWait) {
-  const Result<WorkloadResult> result = Run(
-      "  - {opcode: createNodes, count: 2}\n"
-      "  - {opcode: createPods, count: 4, podTemplatePath: huge.yaml, collectMetrics: true}\n");
+  const Result<WorkloadResult> result =
+      Run("  - {opcode: createNodes, count: 2}\n"
+          "  - {opcode: createPods, count: 4, podTemplatePath: huge.yaml, collectMetrics: true}\n");
   ASSERT_TRUE(result.ok()) << result.error().text();
   EXPECT_EQ(result->scheduled, 0u);
   EXPECT_EQ(result->unschedulable, 4u);
@@ -82,10 +82,10 @@ TEST_F(WorkloadRunTest, PodsThatFitNowhereEndTheWait) {
 }
 
 TEST_F(WorkloadRunTest, VictimsAreGoneAtOnce) {
-  const Result<WorkloadResult> result = Run(
-      "  - {opcode: createNodes, count: 3}\n"
-      "  - {opcode: createPods, count: 12, podTemplatePath: low.yaml}\n"
-      "  - {opcode: createPods, count: 3, podTemplatePath: high.yaml, collectMetrics: true}\n");
+  const Result<WorkloadResult> result =
+      Run("  - {opcode: createNodes, count: 3}\n"
+          "  - {opcode: createPods, count: 12, podTemplatePath: low.yaml}\n"
+          "  - {opcode: createPods, count: 3, podTemplatePath: high.yaml, collectMetrics: true}\n");
   ASSERT_TRUE(result.ok()) << result.error().text();
   EXPECT_EQ(result->scheduled, 3u);
   EXPECT_EQ(result->attempts, 6u);  // each once to preempt and once to be placed
@@ -93,10 +93,10 @@ TEST_F(WorkloadRunTest, VictimsAreGoneAtOnce) {
 
 TEST_F(WorkloadRunTest, ChurnComesByVirtualTime) {
   // 600 pods take two seconds: ten churned pods at 200 ms, the last of them as the measurement ends.
-  const Result<WorkloadResult> result = Run(
-      "  - {opcode: createNodes, count: 20}\n"
-      "  - {opcode: churn, mode: create, templatePaths: [huge.yaml], intervalMilliseconds: 200}\n"
-      "  - {opcode: createPods, count: 600, collectMetrics: true}\n");
+  const Result<WorkloadResult> result =
+      Run("  - {opcode: createNodes, count: 20}\n"
+          "  - {opcode: churn, mode: create, templatePaths: [huge.yaml], intervalMilliseconds: 200}\n"
+          "  - {opcode: createPods, count: 600, collectMetrics: true}\n");
   ASSERT_TRUE(result.ok()) << result.error().text();
   EXPECT_EQ(result->scheduled, 600u);
   EXPECT_GE(result->attempts, 609u);
@@ -104,13 +104,14 @@ TEST_F(WorkloadRunTest, ChurnComesByVirtualTime) {
 }
 
 TEST_F(WorkloadRunTest, RecreatedNodesComeAndGo) {
-  File("node.yaml", "apiVersion: v1\nkind: Node\nmetadata: {generateName: churned-}\nstatus: {capacity: {pods: \"0\"}}\n");
-  const Result<WorkloadResult> result = Run(
-      "  - {opcode: createNodes, count: 20}\n"
-      "  - {opcode: churn, mode: recreate, number: 1, templatePaths: [node.yaml], intervalMilliseconds: 1000}\n"
-      "  - {opcode: createPods, count: 450, collectMetrics: true}\n"
-      "  - {opcode: sleep, duration: 1s}\n"
-      "  - {opcode: createPods, count: 10, collectMetrics: true}\n");
+  File("node.yaml",
+       "apiVersion: v1\nkind: Node\nmetadata: {generateName: churned-}\nstatus: {capacity: {pods: \"0\"}}\n");
+  const Result<WorkloadResult> result =
+      Run("  - {opcode: createNodes, count: 20}\n"
+          "  - {opcode: churn, mode: recreate, number: 1, templatePaths: [node.yaml], intervalMilliseconds: 1000}\n"
+          "  - {opcode: createPods, count: 450, collectMetrics: true}\n"
+          "  - {opcode: sleep, duration: 1s}\n"
+          "  - {opcode: createPods, count: 10, collectMetrics: true}\n");
   ASSERT_TRUE(result.ok()) << result.error().text();
   EXPECT_EQ(result->scheduled, 460u);
   EXPECT_EQ(result->nodes, 20u);  // created after one second, deleted after two
@@ -136,14 +137,14 @@ TEST_F(WorkloadRunTest, UpdatesWakeThoseWhomTheyHelp) {
   const std::string node = "apiVersion: v1\nkind: Node\nmetadata: {name: n-{{.Index}}}\nstatus: {capacity: {cpu: \"";
   File("small.yaml", node + "1\", pods: \"10\"}}\n");
   File("larger.yaml", node + "8\", pods: \"10\"}}\n");
-  const Result<WorkloadResult> result = Run(
-      "  - {opcode: createNodes, count: 2, nodeTemplatePath: small.yaml}\n"
-      "  - {opcode: startCollectingMetrics, namespaces: [a]}\n"
-      "  - {opcode: createPods, count: 4, namespace: a, podTemplatePath: high.yaml, skipWaitToCompletion: true}\n"
-      "  - {opcode: barrier, stageRequirement: Attempted}\n"
-      "  - {opcode: updateAny, count: 2, templatePath: larger.yaml, updatePerSecond: 100}\n"
-      "  - {opcode: barrier}\n"
-      "  - {opcode: stopCollectingMetrics}\n");
+  const Result<WorkloadResult> result =
+      Run("  - {opcode: createNodes, count: 2, nodeTemplatePath: small.yaml}\n"
+          "  - {opcode: startCollectingMetrics, namespaces: [a]}\n"
+          "  - {opcode: createPods, count: 4, namespace: a, podTemplatePath: high.yaml, skipWaitToCompletion: true}\n"
+          "  - {opcode: barrier, stageRequirement: Attempted}\n"
+          "  - {opcode: updateAny, count: 2, templatePath: larger.yaml, updatePerSecond: 100}\n"
+          "  - {opcode: barrier}\n"
+          "  - {opcode: stopCollectingMetrics}\n");
   ASSERT_TRUE(result.ok()) << result.error().text();
   EXPECT_EQ(result->scheduled, 4u);
 }
@@ -161,19 +162,19 @@ TEST_F(WorkloadRunTest, PodsWithFinalizersTerminateAndAreSkipped) {
 }
 
 TEST_F(WorkloadRunTest, GatedPodsCountAsAttempted) {
-  const Result<WorkloadResult> result = Run(
-      "  - {opcode: createNodes, count: 1}\n"
-      "  - {opcode: createPods, count: 3, podTemplatePath: gated.yaml, skipWaitToCompletion: true}\n"
-      "  - {opcode: barrier, stageRequirement: Attempted}\n"
-      "  - {opcode: createPods, count: 2, collectMetrics: true}\n");
+  const Result<WorkloadResult> result =
+      Run("  - {opcode: createNodes, count: 1}\n"
+          "  - {opcode: createPods, count: 3, podTemplatePath: gated.yaml, skipWaitToCompletion: true}\n"
+          "  - {opcode: barrier, stageRequirement: Attempted}\n"
+          "  - {opcode: createPods, count: 2, collectMetrics: true}\n");
   ASSERT_TRUE(result.ok()) << result.error().text();
   EXPECT_EQ(result->attempts, 2u);
 }
 
 TEST_F(WorkloadRunTest, SteadyStateStartsOverUntilTheTimeIsUp) {
-  const Result<WorkloadResult> result = Run(
-      "  - {opcode: createNodes, count: 1}\n"
-      "  - {opcode: createPods, count: 30, steadyState: true, duration: 1s, collectMetrics: true}\n");
+  const Result<WorkloadResult> result =
+      Run("  - {opcode: createNodes, count: 1}\n"
+          "  - {opcode: createPods, count: 30, steadyState: true, duration: 1s, collectMetrics: true}\n");
   ASSERT_TRUE(result.ok()) << result.error().text();
   EXPECT_GE(result->scheduled, 300u);
   EXPECT_LE(result->scheduled, 360u);
@@ -199,7 +200,8 @@ TEST_F(WorkloadRunTest, TemplatesThatAreMissingOrWrongAreNamed) {
               HasSubstr("none.yaml: cannot open file"));
   EXPECT_THAT(ErrorOf("  - {opcode: createNodes, count: 1, nodeTemplatePath: low.yaml}\n"),
               HasSubstr("low.yaml: kind: must be Node, got Pod"));
-  EXPECT_THAT(ErrorOf("  - {opcode: createAny, templatePath: low.yaml}\n"), HasSubstr(".namespace: Pod objects need one"));
+  EXPECT_THAT(ErrorOf("  - {opcode: createAny, templatePath: low.yaml}\n"),
+              HasSubstr(".namespace: Pod objects need one"));
   File("bad.yaml", Pod("bad-", "many", ""));
   EXPECT_THAT(ErrorOf("  - {opcode: createPods, count: 1, podTemplatePath: bad.yaml}\n"),
               ::testing::AllOf(HasSubstr("bad.yaml"), HasSubstr("requests[cpu]"), HasSubstr("many")));

@@ -19,8 +19,10 @@ constexpr char kUsage[] =
     "usage: berth bench -f performance-config.yaml [--case C] [--workload W] [--mode engine] [-o table|json]\n"
     "\n"
     "Runs workloads in the format of kube-scheduler's scheduler_perf and measures them. Mode engine is the scheduling\n"
-    "thread alone: queue, decision, assumption, with all nodes judged and no API server. Time is virtual: 300 pods take a\n"
-    "second. cpu_us_per_pod is CPU time from popping a pod to assuming it, over measured pods; event_us_per_pod is what\n"
+    "thread alone: queue, decision, assumption, with all nodes judged and no API server. Time is virtual: 300 pods "
+    "take a\n"
+    "second. cpu_us_per_pod is CPU time from popping a pod to assuming it, over measured pods; event_us_per_pod is "
+    "what\n"
     "the news of pods and nodes cost besides. Thresholds, labels and feature gates of the file have no effect.\n"
     "A workload that needs what is not built yet is named and not run (exit code 1).\n"
     "\n";

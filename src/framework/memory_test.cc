@@ -83,11 +83,15 @@ class World {
     if (app == 2) pod.Tolerate({"dedicated", TolerationOp::kExists, "", TaintEffect::kNoSchedule});
     if (app == 3 && dice_.Chance(50)) pod.HostPort(8080);
     if (app == 4 && dice_.Chance(50)) pod.PreferNode(7, {{Require("disk", SelectorOp::kExists)}, {}, ""});
+    if (dice_.Chance(15)) pod.Namespace("other");
     if (dice_.Chance(20)) pod.Priority(static_cast<int32_t>(10 * dice_.Below(3)));
     const auto term = [&](int64_t of, const char* key) {
       PodAffinityTerm made;
       made.selector = SelectLabels({{"app", "a" + std::to_string(of)}});
       made.topology_key = key;
+      if (dice_.Chance(10)) made.namespaces = {"other"};
+      if (dice_.Chance(15))
+        made.namespace_selector = LabelSelector{{Require("env", SelectorOp::kIn, {"prod"})}, ""};
       return made;
     };
     if (affinity && dice_.Chance(25)) pod.PodAntiAffinity(term(app, "kubernetes.io/hostname"));
@@ -97,7 +101,8 @@ class World {
     if (affinity && dice_.Chance(25)) {
       TopologySpreadConstraint constraint;
       constraint.max_skew = 1 + static_cast<int32_t>(dice_.Below(2));
-      constraint.topology_key = "zone";
+      constraint.topology_key = dice_.Chance(70) ? "zone" : "kubernetes.io/hostname";
+      if (dice_.Chance(30)) constraint.node_taints_policy = NodeInclusionPolicy::kHonor;
       constraint.when_unsatisfiable =
           dice_.Chance(50) ? WhenUnsatisfiable::kDoNotSchedule : WhenUnsatisfiable::kScheduleAnyway;
       constraint.selector = SelectLabels({{"app", "a" + std::to_string(app)}});
@@ -120,7 +125,41 @@ class World {
     }
   }
 
+  // What others do: a pod that comes bound, perhaps to a node nobody knows, changes its labels, or is being deleted.
+  void ChangeForeignPod() {
+    if (foreign_.empty() || dice_.Chance(50)) {
+      auto pod = std::make_shared<Pod>(*NewPod());
+      pod->node_name = live_.empty() || dice_.Chance(15) ? "unknown" + std::to_string(dice_.Below(2)) : Pick();
+      ASSERT_TRUE(state_.AddPod(pod).ok());
+      foreign_.push_back(pod);
+      return;
+    }
+    const size_t i = static_cast<size_t>(dice_.Below(static_cast<int64_t>(foreign_.size())));
+    if (dice_.Chance(40)) {
+      ASSERT_TRUE(state_.RemovePod(foreign_[i]->uid()).ok());
+      foreign_[i] = foreign_.back();
+      foreign_.pop_back();
+      return;
+    }
+    auto pod = std::make_shared<Pod>(*foreign_[i]);
+    if (dice_.Chance(50)) {
+      pod->meta.labels = Labels({{"app", "a" + std::to_string(dice_.Below(5))}});
+    } else {
+      pod->meta.deletion_time = clock_.Now();
+    }
+    ASSERT_TRUE(state_.UpdatePod(pod).ok());
+    foreign_[i] = pod;
+  }
+
   void Change() {
+    if (dice_.Chance(25)) return ChangeForeignPod();
+    if (dice_.Chance(5)) {
+      Namespace ns;
+      ns.meta.name = dice_.Chance(50) ? "other" : "default";
+      ns.meta.labels = Labels({{"env", dice_.Chance(50) ? "prod" : "test"}});
+      state_.PutObject<Namespace>(std::make_shared<const Namespace>(ns));
+      return;
+    }
     const int64_t what = dice_.Below(100);
     if (what < 50 && !placed_.empty()) {
       const size_t i = static_cast<size_t>(dice_.Below(static_cast<int64_t>(placed_.size())));
@@ -169,7 +208,7 @@ class World {
   cluster::ClusterState state_;
   std::unique_ptr<Engine> reference_, engine_;
   std::map<std::string, bool> live_;
-  std::vector<std::shared_ptr<const Pod>> placed_;
+  std::vector<std::shared_ptr<const Pod>> placed_, foreign_;
   std::vector<std::string> nominated_;
   int64_t nodes_made_ = 0, pods_made_ = 0;
 };

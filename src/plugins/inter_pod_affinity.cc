@@ -4,17 +4,11 @@
 
 #include "plugins/common/pod_signing.h"
 #include "plugins/common/signing.h"
+#include "plugins/inter_pod_affinity_index.h"
 #include "plugins/inter_pod_affinity_terms.h"
 
 namespace berth::plugins {
 namespace {
-
-void SignPodTerm(const PodAffinityTerm& term, Signature& out) {
-  SignSelector(term.selector, out);
-  SignStrings(term.namespaces, out);
-  SignSelector(term.namespace_selector, out);
-  out.Add(term.topology_key);
-}
 
 void SignPodAffinity(const std::optional<PodAffinity>& affinity, Signature& out) {
   out.Add(int64_t{affinity.has_value()});
@@ -108,7 +102,20 @@ Value InterPodAffinity::Args::Write() const {
 }
 
 Depends InterPodAffinity::DependsOn(Point) const {
+  if (index_ != nullptr) return {row_field::kLabels, PodCountIndex::kIndexed | epoch::kNamespaces};
   return {row_field::kLabels, epoch::kNodeSet | epoch::kOtherRows | epoch::kObjects};
+}
+
+std::unique_ptr<PluginIndex> InterPodAffinity::MakeIndex() {
+  auto index = std::make_unique<InterPodAffinityIndex>(args_.hard_pod_affinity_weight);
+  index_ = index.get();
+  return index;
+}
+
+InterPodAffinityIndex* InterPodAffinity::IndexOf(const Snapshot& snapshot) const {
+  if (index_ == nullptr || !index_->Serves(snapshot)) return nullptr;
+  index_->counts().Begin();
+  return index_;
 }
 
 bool InterPodAffinity::Sign(const Pod& pod, Signature& out) const {

@@ -9,6 +9,7 @@
 // | ignorePreferredTermsOfExistingPods | false   | do not score pods without preferred terms of their own             |
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -17,6 +18,8 @@
 #include "berth/sdk.h"
 
 namespace berth::plugins {
+
+class InterPodAffinityIndex;
 
 class InterPodAffinity final : public PreFilterPlugin, public FilterPlugin, public PreScorePlugin, public ScorePlugin {
  public:
@@ -51,9 +54,14 @@ class InterPodAffinity final : public PreFilterPlugin, public FilterPlugin, publ
   Depends DependsOn(Point point) const override;
   bool Sign(const Pod& pod, Signature& out) const override;
   std::optional<std::vector<EventRegistration>> EventsToRegister() const override;
+  std::unique_ptr<PluginIndex> MakeIndex() override;
 
  private:
+  // Ready for this pod's questions; null: pods have to be scanned. Scheduling thread only.
+  InterPodAffinityIndex* IndexOf(const Snapshot& snapshot) const;
+
   Args args_;
+  InterPodAffinityIndex* index_ = nullptr;
 };
 
 }  // namespace berth::plugins

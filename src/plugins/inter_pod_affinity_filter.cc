@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // InterPodAffinity's required terms: PreFilter counts matches by topology pair, Filter looks them up.
 #include <algorithm>
+#include <array>
 
 #include "plugins/inter_pod_affinity.h"
+#include "plugins/inter_pod_affinity_index.h"
 #include "plugins/inter_pod_affinity_terms.h"
 
 namespace berth::plugins {
@@ -23,14 +25,19 @@ const std::vector<PodAffinityTerm>& RequiredAntiTerms(const Pod& pod) {
 }
 
 // Counts of existing pods' anti-affinity terms that match the incoming pod. Only rows with such pods are visited.
-PairCounts CountExistingAntiAffinity(const Cycle& cycle, FilterBase& base) {
+PairCounts CountExistingAntiAffinity(const Cycle& cycle, FilterBase& base, InterPodAffinityIndex* index) {
   PairCounts counts;
   const Snapshot& snapshot = cycle.snapshot();
+  if (index != nullptr) {
+    for (const auto& placed : index->anti().Matching(cycle.pod(), base.namespace_labels))
+      counts.Add(base.keys, base.keys.FindOrAdd(placed->term.topology_key, snapshot), snapshot, placed->rows, 1);
+    return counts;
+  }
   for (const Row row : snapshot.anti_affinity_rows()) {
     if (!snapshot.live(row)) continue;
     for (const PodRecord* record : snapshot.row_data(row).anti_affinity_pods) {
       for (const PodAffinityTerm& term : RequiredAntiTerms(*record->pod)) {
-        if (!ExistingTermMatches(*record->pod, term, cycle.pod(), base.namespace_labels)) continue;
+        if (!ExistingTermMatches(record->pod->namespace_(), term, cycle.pod(), base.namespace_labels)) continue;
         counts.Add(base.keys, base.keys.FindOrAdd(term.topology_key, snapshot), row, 1);
       }
     }
@@ -43,9 +50,20 @@ struct IncomingCounts {
 };
 
 // Counts of existing pods, terminating ones too, that match the incoming pod's own terms.
-IncomingCounts CountIncoming(const Snapshot& snapshot, const FilterBase& base) {
+IncomingCounts CountIncoming(const Snapshot& snapshot, const FilterBase& base, InterPodAffinityIndex* index) {
   IncomingCounts counts;
   if (base.affinity.empty() && base.anti.empty()) return counts;
+  if (index != nullptr) {
+    if (!base.affinity.empty()) {
+      PodQuery query(true);
+      for (const AffinityTerm& term : base.affinity) term.AddTo(query);
+      const RowCounts& rows = index->counts().Count(snapshot, query);
+      for (const AffinityTerm& term : base.affinity) counts.affinity.Add(base.keys, term.key, snapshot, rows, 1);
+    }
+    for (const AffinityTerm& term : base.anti)
+      counts.anti.Add(base.keys, term.key, snapshot, index->counts().Count(snapshot, term.Query()), 1);
+    return counts;
+  }
   TermMemo memo(base.affinity, base.anti);
   for (Row row = 0; row < snapshot.rows(); ++row) {
     if (!snapshot.live(row)) continue;
@@ -67,11 +85,21 @@ class FilterState final : public StateOf<FilterState> {
       : base_(std::move(base)),
         existing_anti_(std::make_shared<const PairCounts>(std::move(existing))),
         affinity_(std::make_shared<const PairCounts>(std::move(incoming.affinity))),
-        anti_(std::make_shared<const PairCounts>(std::move(incoming.anti))) {}
+        anti_(std::make_shared<const PairCounts>(std::move(incoming.anti))),
+        faults_(std::make_shared<const Faults>(FindFaults())) {}
+
+  // What stands against the values of a topology key, as long as no what-if changed anything.
+  enum : uint8_t { kFarFromAll = 1, kNearAnti = 2, kNearExisting = 4 };
+  using Faults = std::vector<std::vector<uint8_t>>;  // [key][value id]; empty: nothing
+  const Faults* faults() const {
+    const bool changed = existing_anti_.changed() || affinity_.changed() || anti_.changed() || !others_.empty();
+    return changed ? nullptr : faults_.get();
+  }
+  const FilterBase& base() const { return *base_; }
 
   void Update(const Cycle& cycle, const Pod& other, Row row, int64_t amount) {
     for (const PodAffinityTerm& term : RequiredAntiTerms(other)) {
-      if (!ExistingTermMatches(other, term, cycle.pod(), base_->namespace_labels)) continue;
+      if (!ExistingTermMatches(other.namespace_(), term, cycle.pod(), base_->namespace_labels)) continue;
       const size_t key = base_->keys.Find(term.topology_key);
       if (key != TopologyKeys::kNone) {
         existing_anti_.Add(base_->keys, key, row, amount);
@@ -132,8 +160,35 @@ class FilterState final : public StateOf<FilterState> {
     }
   }
 
+  Faults FindFaults() const {
+    Faults faults(base_->keys.size());
+    const auto of = [&](size_t key) -> std::vector<uint8_t>& {
+      if (faults[key].empty()) faults[key].resize(base_->keys.column(key).distinct() + 1, 0);
+      return faults[key];
+    };
+    const bool first_of_its_kind = affinity_.empty() && base_->matches_itself;
+    for (const AffinityTerm& term : base_->affinity) {
+      std::vector<uint8_t>& at = of(term.key);
+      at[LabelColumn::kAbsent] |= kFarFromAll;
+      if (first_of_its_kind) continue;
+      const std::span<const int64_t> counts = affinity_.base().of(term.key);
+      for (size_t value = 0; value < at.size(); ++value)
+        at[value] |= value < counts.size() && counts[value] > 0 ? 0 : kFarFromAll;
+    }
+    const auto near = [&](size_t key, const PairCounts& pairs, uint8_t fault) {
+      const std::span<const int64_t> counts = pairs.of(key);
+      if (counts.empty()) return;
+      std::vector<uint8_t>& at = of(key);
+      for (size_t value = 1; value < counts.size(); ++value) at[value] |= counts[value] > 0 ? fault : 0;
+    };
+    for (const AffinityTerm& term : base_->anti) near(term.key, anti_.base(), kNearAnti);
+    for (size_t key = 0; key < base_->keys.size(); ++key) near(key, existing_anti_.base(), kNearExisting);
+    return faults;
+  }
+
   std::shared_ptr<const FilterBase> base_;
   ChangedCounts existing_anti_, affinity_, anti_;
+  std::shared_ptr<const Faults> faults_;
   std::vector<OtherPair> others_;
 };
 
@@ -160,10 +215,11 @@ PreFilterOutcome InterPodAffinity::PreFilter(const Cycle& cycle) const {
   base->anti = CompileRequired(cycle, pod.affinity.pod_anti_affinity, base->keys);
   base->namespace_labels = NamespaceLabels(cycle.snapshot(), pod.namespace_());
   base->matches_itself = MatchesAll(base->affinity, pod);
-  PairCounts existing = CountExistingAntiAffinity(cycle, *base);
+  InterPodAffinityIndex* const index = IndexOf(cycle.snapshot());
+  PairCounts existing = CountExistingAntiAffinity(cycle, *base, index);
   if (existing.empty() && base->affinity.empty() && base->anti.empty())
     return PreFilterOutcome::Skip().While(kExistingTerms);
-  IncomingCounts incoming = CountIncoming(cycle.snapshot(), *base);
+  IncomingCounts incoming = CountIncoming(cycle.snapshot(), *base, index);
   return PreFilterOutcome::Ok(std::make_unique<FilterState>(std::move(base), std::move(existing), std::move(incoming)));
 }
 
@@ -182,6 +238,24 @@ Error InterPodAffinity::Filter(const Cycle&, const PluginState* state, const Nod
   const VerdictId affinity = out.Intern(kAffinity);
   const VerdictId anti = out.Intern(kAntiAffinity);
   const VerdictId existing = out.Intern(kExistingAntiAffinity);
+  if (const FilterState::Faults* faults = filter.faults()) {
+    std::array<VerdictId, 8> verdicts;
+    for (size_t found = 0; found < verdicts.size(); ++found)
+      verdicts[found] = found & FilterState::kFarFromAll     ? affinity
+                        : found & FilterState::kNearAnti     ? anti
+                        : found & FilterState::kNearExisting ? existing
+                                                             : kFitsId;
+    std::vector<uint8_t> found(nodes.size(), 0);
+    for (size_t key = 0; key < faults->size(); ++key) {
+      const std::vector<uint8_t>& at = (*faults)[key];
+      if (at.empty()) continue;
+      const std::span<const uint32_t> values = nodes.labels(filter.base().keys.column(key));
+      for (size_t i = 0; i < values.size(); ++i) found[i] |= at[values[i]];
+    }
+    const std::span<VerdictId> slots = out.slots();
+    for (size_t i = 0; i < found.size(); ++i) slots[i] = verdicts[found[i]];
+    return Error::Ok();
+  }
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (nodes.active()[i] == 0) continue;
     const Row row = nodes.row(i);

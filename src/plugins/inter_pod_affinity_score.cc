@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "plugins/inter_pod_affinity.h"
+#include "plugins/inter_pod_affinity_index.h"
 #include "plugins/inter_pod_affinity_terms.h"
 
 namespace berth::plugins {
@@ -55,7 +56,7 @@ class ExistingPodScorer {
     }
   }
   void AddTerm(const Pod& existing, const PodAffinityTerm& term, int64_t weight, Row row) {
-    if (!ExistingTermMatches(existing, term, cycle_.pod(), namespace_labels_)) return;
+    if (!ExistingTermMatches(existing.namespace_(), term, cycle_.pod(), namespace_labels_)) return;
     state_.weights.Add(state_.keys, state_.keys.FindOrAdd(term.topology_key, cycle_.snapshot()), row, weight);
   }
 
@@ -77,18 +78,30 @@ PreScoreOutcome InterPodAffinity::PreScore(const Cycle& cycle, std::span<const R
   }
 
   auto state = std::make_unique<ScoreState>();
-  ExistingPodScorer existing(cycle, args_.hard_pod_affinity_weight, *state);
-  for (const Row row : snapshot.affinity_rows()) {
-    if (!snapshot.live(row)) continue;
-    for (const PodRecord* record : snapshot.row_data(row).affinity_pods) existing.Add(*record->pod, row);
+  InterPodAffinityIndex* const index = IndexOf(snapshot);
+  if (index != nullptr) {
+    for (const auto& placed : index->scoring().Matching(pod, NamespaceLabels(snapshot, pod.namespace_()))) {
+      const size_t key = state->keys.FindOrAdd(placed->term.topology_key, snapshot);
+      state->weights.Add(state->keys, key, snapshot, placed->rows, placed->weight);
+    }
+  } else {
+    ExistingPodScorer existing(cycle, args_.hard_pod_affinity_weight, *state);
+    for (const Row row : snapshot.affinity_rows()) {
+      if (!snapshot.live(row)) continue;
+      for (const PodRecord* record : snapshot.row_data(row).affinity_pods) existing.Add(*record->pod, row);
+    }
   }
   if (own_terms) {
     std::vector<AffinityTerm> terms;
     CompilePreferred(cycle, pod.affinity.pod_affinity, 1, state->keys, terms);
     CompilePreferred(cycle, pod.affinity.pod_anti_affinity, -1, state->keys, terms);
+    if (index != nullptr) {
+      for (const AffinityTerm& term : terms)
+        state->weights.Add(state->keys, term.key, snapshot, index->counts().Count(snapshot, term.Query()), term.weight);
+    }
     const std::vector<AffinityTerm> none;
     TermMemo memo(none, terms);
-    for (Row row = 0; row < snapshot.rows(); ++row) {
+    for (Row row = 0; index == nullptr && row < snapshot.rows(); ++row) {
       if (!snapshot.live(row)) continue;
       for (const PodRecord* record : snapshot.pods(row)) {
         for (const uint32_t t : memo.Ask(*record->pod).matching) {
@@ -107,8 +120,10 @@ Error InterPodAffinity::Score(const Cycle&, const PluginState* state, const Node
   const auto& s = static_cast<const ScoreState&>(*state);
   std::fill(scores.begin(), scores.end(), 0);
   for (size_t key = 0; key < s.keys.size(); ++key) {
+    const std::span<const int64_t> weights = s.weights.of(key);
+    if (weights.empty()) continue;
     const std::span<const uint32_t> values = nodes.labels(s.keys.column(key));
-    for (size_t i = 0; i < values.size(); ++i) scores[i] += s.weights.Get(key, values[i]);
+    for (size_t i = 0; i < values.size(); ++i) scores[i] += weights[values[i]];
   }
   return Error::Ok();
 }
@@ -119,6 +134,10 @@ Error InterPodAffinity::Normalize(const Cycle&, const PluginState*, std::span<co
   const auto [min, max] = std::minmax_element(scores.begin(), scores.end());
   const int64_t least = *min;
   const int64_t spread = *max - least;
+  if (spread == 0) {
+    std::fill(scores.begin(), scores.end(), 0);
+    return Error::Ok();
+  }
   for (int64_t& score : scores) {
     const double share = spread > 0 ? static_cast<double>(score - least) / static_cast<double>(spread) : 0;
     score = static_cast<int64_t>(static_cast<double>(kMaxScore) * share);

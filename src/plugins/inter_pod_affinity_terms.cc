@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "plugins/common/pod_signing.h"
+
 namespace berth::plugins {
 namespace {
 
@@ -47,11 +49,11 @@ bool MatchesAll(const std::vector<AffinityTerm>& terms, const Pod& pod) {
   return std::all_of(terms.begin(), terms.end(), [&](const AffinityTerm& term) { return term.Matches(pod); });
 }
 
-bool ExistingTermMatches(const Pod& existing, const PodAffinityTerm& term, const Pod& incoming,
+bool ExistingTermMatches(const std::string& owner, const PodAffinityTerm& term, const Pod& incoming,
                          const Labels& namespace_labels) {
   const auto& names = term.namespaces;
   const bool own_only = names.empty() && !term.namespace_selector;
-  const bool named = own_only ? existing.namespace_() == incoming.namespace_()
+  const bool named = own_only ? owner == incoming.namespace_()
                               : std::find(names.begin(), names.end(), incoming.namespace_()) != names.end();
   if (!named && !Matches(term.namespace_selector, namespace_labels)) return false;
   return Matches(term.selector, incoming.meta.labels);
@@ -69,6 +71,13 @@ std::string TermParseErrors(const Pod& pod) {
   std::string joined = "[";
   for (const std::string& error : errors) joined += (joined.size() > 1 ? ", " : "") + error;
   return joined + "]";
+}
+
+void SignPodTerm(const PodAffinityTerm& term, Signature& out) {
+  SignSelector(term.selector, out);
+  SignStrings(term.namespaces, out);
+  SignSelector(term.namespace_selector, out);
+  out.Add(term.topology_key);
 }
 
 Labels NamespaceLabels(const Snapshot& snapshot, const std::string& ns) {
@@ -99,6 +108,26 @@ void PairCounts::Add(const TopologyKeys& keys, size_t key, Row row, int64_t amou
   pairs_ -= count != 0;
   count += amount;
   pairs_ += count != 0;
+}
+
+void PairCounts::Add(const TopologyKeys& keys, size_t key, const Snapshot& snapshot, const RowCounts& rows,
+                     int64_t amount) {
+  if (rows.total() == 0) return;
+  const LabelColumn& column = keys.column(key);
+  if (counts_.size() < keys.size()) counts_.resize(keys.size());
+  std::vector<int64_t>& counts = counts_[key];
+  if (counts.empty()) counts.resize(column.distinct() + 1);
+  const std::span<const uint32_t> values = column.values();
+  const std::span<const uint8_t> live = snapshot.live();
+  rows.ForEach([&](Row row, int64_t count) {
+    if (row >= values.size() || row >= live.size() || !live[row]) return;
+    const uint32_t value = values[row];
+    if (value == LabelColumn::kAbsent) return;
+    touched_ = true;
+    pairs_ -= counts[value] != 0;
+    counts[value] += amount * count;
+    pairs_ += counts[value] != 0;
+  });
 }
 
 void ChangedCounts::Add(const TopologyKeys& keys, size_t key, Row row, int64_t amount) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "berth/depends.h"
 #include "berth/pod.h"
 #include "berth/snapshot.h"
+#include "plugins/common/pod_counts.h"
 
 namespace berth::plugins {
 
@@ -33,6 +35,13 @@ struct AffinityTerm {
   // made of NotIn and DoesNotExist alone, which should not (interpodaffinity/plugin.go: the term is passed by value, so
   // the selector is not cleared after merging). Kept for equal verdicts.
   bool Matches(const Pod& pod) const;
+  // The pods that match, as a query. REQUIRES: the term outlives it.
+  void AddTo(PodQuery& query) const { query.And(any_namespace, namespaces, term->selector); }
+  PodQuery Query() const {
+    PodQuery query(true);
+    AddTo(query);
+    return query;
+  }
 };
 
 // Namespaces by name, without looking up the namespace selector. REQUIRES: `owner` outlives the result.
@@ -43,8 +52,9 @@ AffinityTerm MakeTerm(const Pod& owner, const PodAffinityTerm& term, const Snaps
 // True when `pod` matches all of the terms; false when there are none.
 bool MatchesAll(const std::vector<AffinityTerm>& terms, const Pod& pod);
 
-// Whether a term of a pod that is there already matches the incoming pod, whose namespace has `namespace_labels`.
-bool ExistingTermMatches(const Pod& existing, const PodAffinityTerm& term, const Pod& incoming,
+// Whether a term of a pod that is there already, in the namespace `owner`, matches the incoming pod, whose namespace has
+// `namespace_labels`.
+bool ExistingTermMatches(const std::string& owner, const PodAffinityTerm& term, const Pod& incoming,
                          const Labels& namespace_labels);
 
 // Of a list with a selector that cannot be parsed, upstream keeps no term at all.
@@ -53,6 +63,9 @@ bool AllValid(const Terms& terms);
 
 // What upstream says of a pod whose selectors cannot be parsed; empty when all can.
 std::string TermParseErrors(const Pod& pod);
+
+// All of a term as part of a signature.
+void SignPodTerm(const PodAffinityTerm& term, Signature& out);
 
 // The labels of a namespace; none when it is unknown.
 Labels NamespaceLabels(const Snapshot& snapshot, const std::string& ns);
@@ -77,8 +90,14 @@ class PairCounts {
  public:
   // A node without the key adds nothing.
   void Add(const TopologyKeys& keys, size_t key, Row row, int64_t amount);
+  // The same for every live row, `amount` times what it counts.
+  void Add(const TopologyKeys& keys, size_t key, const Snapshot& snapshot, const RowCounts& rows, int64_t amount);
   int64_t Get(size_t key, uint32_t value) const {
     return key < counts_.size() && value < counts_[key].size() ? counts_[key][value] : 0;
+  }
+  // By value id; empty when nothing fell on the key.
+  std::span<const int64_t> of(size_t key) const {
+    return key < counts_.size() ? std::span<const int64_t>(counts_[key]) : std::span<const int64_t>();
   }
   // Pairs whose count is not zero.
   size_t pairs() const { return pairs_; }
@@ -102,6 +121,8 @@ class ChangedCounts {
     return changes_.empty() ? count : count + ChangeOf(key, value);
   }
   bool empty() const { return pairs_ == 0; }
+  bool changed() const { return !changes_.empty(); }
+  const PairCounts& base() const { return *base_; }
 
  private:
   struct Change {

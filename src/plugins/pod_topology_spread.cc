@@ -164,7 +164,21 @@ Result<std::vector<SpreadConstraint>> PodTopologySpread::EffectiveConstraints(co
 Depends PodTopologySpread::DependsOn(Point point) const {
   // Score's weights depend on which nodes passed the filters, which no epoch speaks of.
   if (point == Point::kPreScore || point == Point::kScore) return Depends::Everything();
-  return {row_field::kLabels | row_field::kTaints, epoch::kNodeSet | epoch::kOtherRows | epoch::kObjects};
+  constexpr RowFields kRow = row_field::kLabels | row_field::kTaints;
+  if (index_ != nullptr) return {kRow, kIndexed | epoch::kWorkloads};
+  return {kRow, epoch::kNodeSet | epoch::kOtherRows | epoch::kObjects};
+}
+
+std::unique_ptr<PluginIndex> PodTopologySpread::MakeIndex() {
+  auto index = std::make_unique<PodCountIndex>();
+  index_ = index.get();
+  return index;
+}
+
+PodCountIndex* PodTopologySpread::IndexOf(const Snapshot& snapshot) const {
+  if (index_ == nullptr || !index_->Serves(snapshot)) return nullptr;
+  index_->counts().Begin();
+  return index_;
 }
 
 bool PodTopologySpread::Sign(const Pod& pod, Signature& out) const {

@@ -52,8 +52,14 @@ class PodTopologySpread final : public PreFilterPlugin, public FilterPlugin, pub
   Depends DependsOn(Point point) const override;
   bool Sign(const Pod& pod, Signature& out) const override;
   std::optional<std::vector<EventRegistration>> EventsToRegister() const override;
+  std::unique_ptr<PluginIndex> MakeIndex() override;
 
  private:
+  // What counts from the index depend on besides: taints decide which nodes take part.
+  static constexpr Epochs kIndexed = PodCountIndex::kIndexed | epoch::kSets;
+  // Ready for this pod's questions; null: pods have to be scanned. Scheduling thread only.
+  PodCountIndex* IndexOf(const Snapshot& snapshot) const;
+
   // The pod's own constraints that say `when`, else the default ones; not resolved yet.
   Result<std::vector<SpreadConstraint>> EffectiveConstraints(const Pod& pod, const Snapshot& snapshot,
                                                              WhenUnsatisfiable when) const;
@@ -66,6 +72,7 @@ class PodTopologySpread final : public PreFilterPlugin, public FilterPlugin, pub
 
   bool system_defaulted_;
   std::vector<TopologySpreadConstraint> default_constraints_;
+  PodCountIndex* index_ = nullptr;
 };
 
 }  // namespace berth::plugins

@@ -125,27 +125,54 @@ int64_t CountPods(std::span<const PodRecord* const> pods, const std::string& ns,
   return count;
 }
 
+const RowCounts& CountPods(const Snapshot& snapshot, const std::string& ns, const std::optional<LabelSelector>& selector,
+                           PodCountIndex& index) {
+  PodQuery query(false);
+  query.And(false, std::span(&ns, 1), selector);
+  return index.counts().Count(snapshot, query);
+}
+
 std::vector<DomainCounts> CountDomains(const Pod& pod, const Snapshot& snapshot,
                                        std::span<const SpreadConstraint> constraints,
-                                       const InclusionPolicies& policies) {
+                                       const InclusionPolicies& policies, PodCountIndex* index) {
   std::vector<DomainCounts> result(constraints.size());
-  std::vector<SelectorMemo> memos;
-  memos.reserve(constraints.size());
-  for (size_t c = 0; c < constraints.size(); ++c) {
-    const size_t ids = constraints[c].column->distinct() + 1;
-    result[c].by_value.assign(ids, 0);
-    result[c].is_domain.assign(ids, 0);
-    memos.emplace_back(constraints[c].selector);
+  // By row: a live node with all topology keys.
+  std::vector<uint8_t> eligible(snapshot.live().begin(), snapshot.live().end());
+  for (const SpreadConstraint& constraint : constraints) {
+    const std::span<const uint32_t> values = constraint.column->values();
+    for (size_t row = 0; row < eligible.size(); ++row) eligible[row] &= values[row] != LabelColumn::kAbsent;
   }
-  for (Row row = 0; row < snapshot.rows(); ++row) {
-    if (!snapshot.live(row) || !HasAllKeys(constraints, row)) continue;
-    for (size_t c = 0; c < constraints.size(); ++c) {
-      if (!policies.Includes(constraints[c], row)) continue;
-      const uint32_t value = (*constraints[c].column)[row];
-      result[c].is_domain[value] = 1;
-      if (constraints[c].counts_existing()) {
-        result[c].by_value[value] += CountPods(snapshot.pods(row), pod.namespace_(), memos[c]);
+  std::vector<uint32_t> room;
+  for (size_t c = 0; c < constraints.size(); ++c) {
+    const SpreadConstraint& constraint = constraints[c];
+    const std::span<const uint32_t> values = constraint.column->values();
+    std::vector<int64_t>& by_value = result[c].by_value;
+    std::vector<uint8_t>& is_domain = result[c].is_domain;
+    by_value.assign(constraint.column->distinct() + 1, 0);
+    is_domain.assign(by_value.size(), 0);
+    const auto each = [&](auto&& includes, auto&& count) {
+      for (Row row = 0; row < eligible.size(); ++row) {
+        if (!eligible[row] || !includes(row)) continue;
+        is_domain[values[row]] = 1;
+        by_value[values[row]] += count(row);
       }
+    };
+    const auto every = [&](auto&& count) {
+      if (policies.IncludesAll(constraint)) {
+        each([](Row) { return true; }, count);
+      } else {
+        each([&](Row row) { return policies.Includes(constraint, row); }, count);
+      }
+    };
+    if (!constraint.counts_existing()) {
+      every([](Row) { return 0; });
+    } else if (index != nullptr) {
+      const std::span<const uint32_t> counts =
+          CountPods(snapshot, pod.namespace_(), constraint.selector, *index).Column(eligible.size(), room);
+      every([&](Row row) { return int64_t{counts[row]}; });
+    } else {
+      SelectorMemo memo(constraint.selector);
+      every([&](Row row) { return CountPods(snapshot.pods(row), pod.namespace_(), memo); });
     }
   }
   return result;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SpreadConstraint: one topology spread constraint as PodTopologySpread works with it, and the counting of pods by
-// domain. Counting is here and nowhere else, so that an index can take its place.
+// domain, from an index or by looking at all pods.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,7 @@
 #include "berth/error.h"
 #include "berth/pod.h"
 #include "berth/snapshot.h"
+#include "plugins/common/pod_counts.h"
 #include "plugins/common/required_node_affinity.h"
 #include "plugins/common/selector_memo.h"
 
@@ -57,6 +58,11 @@ class InclusionPolicies {
     return !constraint.honors_taints || tolerated_sets_[taint_set_[row]] != 0;
   }
 
+  // Every row takes part.
+  bool IncludesAll(const SpreadConstraint& constraint) const {
+    return !(constraint.honors_affinity && affinity_) && !constraint.honors_taints;
+  }
+
  private:
   std::optional<RequiredNodeAffinity> affinity_;  // no value: nothing to match
   std::span<const uint32_t> taint_set_;
@@ -65,6 +71,9 @@ class InclusionPolicies {
 
 // Pods of `ns` that are not terminating and match.
 int64_t CountPods(std::span<const PodRecord* const> pods, const std::string& ns, SelectorMemo& selector);
+// The same for all rows, free and ghost ones included. Valid until the index begins anew.
+const RowCounts& CountPods(const Snapshot& snapshot, const std::string& ns, const std::optional<LabelSelector>& selector,
+                           PodCountIndex& index);
 
 // Matching pods by domain of one constraint; a domain is a value of the topology key on some counted node.
 struct DomainCounts {
@@ -72,10 +81,10 @@ struct DomainCounts {
   std::vector<uint8_t> is_domain;  // by value id
 };
 
-// Over all live rows that have all topology keys, one entry per constraint.
+// Over all live rows that have all topology keys, one entry per constraint. Without an index pods are looked at.
 // REQUIRES: constraints are resolved.
 std::vector<DomainCounts> CountDomains(const Pod& pod, const Snapshot& snapshot,
                                        std::span<const SpreadConstraint> constraints,
-                                       const InclusionPolicies& policies);
+                                       const InclusionPolicies& policies, PodCountIndex* index);
 
 }  // namespace berth::plugins

@@ -17,10 +17,10 @@ struct FilterBase {
     int64_t count = std::numeric_limits<int32_t>::max();
   };
 
-  FilterBase(const Pod& pod, const Snapshot& snapshot, std::vector<SpreadConstraint> with)
+  FilterBase(const Pod& pod, const Snapshot& snapshot, std::vector<SpreadConstraint> with, PodCountIndex* index)
       : constraints(std::move(with)),
         policies(pod, snapshot, constraints),
-        counts(CountDomains(pod, snapshot, constraints, policies)) {
+        counts(CountDomains(pod, snapshot, constraints, policies, index)) {
     for (size_t c = 0; c < constraints.size(); ++c) {
       self_match.push_back(Matches(constraints[c].selector, pod.meta.labels));
       std::array<Lowest, 2> low;
@@ -124,8 +124,11 @@ PreFilterOutcome PodTopologySpread::PreFilter(const Cycle& cycle) const {
   if (!constraints.ok()) return PreFilterOutcome::Fail("get constraints from pod: " + constraints.error().text());
   if (constraints->empty()) return PreFilterOutcome::Skip().While(ConstraintsHoldWhile(cycle.pod()));
   Resolve(constraints.value(), cycle.snapshot());
-  auto base = std::make_shared<const FilterBase>(cycle.pod(), cycle.snapshot(), std::move(constraints).value());
-  return PreFilterOutcome::Ok(std::make_unique<FilterState>(std::move(base)));
+  PodCountIndex* const index = IndexOf(cycle.snapshot());
+  auto base = std::make_shared<const FilterBase>(cycle.pod(), cycle.snapshot(), std::move(constraints).value(), index);
+  PreFilterOutcome outcome = PreFilterOutcome::Ok(std::make_unique<FilterState>(std::move(base)));
+  if (index != nullptr) outcome.holds_while = kIndexed | ConstraintsHoldWhile(cycle.pod());
+  return outcome;
 }
 
 Error PodTopologySpread::AddPod(const Cycle& cycle, PluginState* state, const PodRecord& pod, Row row) const {

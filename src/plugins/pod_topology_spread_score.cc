@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // PodTopologySpread's soft constraints: fewer matching pods in a node's domains give a higher score.
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include "plugins/pod_topology_spread.h"
@@ -16,6 +18,7 @@ struct ScoreState final : StateOf<ScoreState> {
   bool require_all_keys = false;
   // By constraint. Counts are by value id; none for the hostname key, whose pods Score counts on the node itself.
   std::vector<std::vector<int64_t>> counts;
+  std::vector<const RowCounts*> on_node;  // for the hostname key, if there is an index; otherwise null
   std::vector<double> weights;
 
   // A node that lacks a key is not scored, unless the system's default constraints are at work.
@@ -44,6 +47,7 @@ PreScoreOutcome PodTopologySpread::PreScore(const Cycle& cycle, std::span<const 
   Resolve(state->constraints, snapshot);
   const size_t n = state->constraints.size();
   state->counts.resize(n);
+  state->on_node.resize(n, nullptr);
   state->weights.resize(n);
 
   std::vector<Row> scored;
@@ -52,11 +56,14 @@ PreScoreOutcome PodTopologySpread::PreScore(const Cycle& cycle, std::span<const 
     if (!state->Ignores(row)) scored.push_back(row);
   }
 
+  PodCountIndex* const index = IndexOf(snapshot);
   const InclusionPolicies policies(pod, snapshot, state->constraints);
   for (size_t c = 0; c < n; ++c) {
     const SpreadConstraint& constraint = state->constraints[c];
     if (constraint.topology_key == kHostnameLabel) {
       state->weights[c] = std::log(static_cast<double>(scored.size() + 2));
+      if (index != nullptr && constraint.counts_existing())
+        state->on_node[c] = &CountPods(snapshot, pod.namespace_(), constraint.selector, *index);
       continue;
     }
     const LabelColumn& column = *constraint.column;
@@ -72,12 +79,20 @@ PreScoreOutcome PodTopologySpread::PreScore(const Cycle& cycle, std::span<const 
     std::vector<int64_t>& counts = state->counts[c];
     counts.assign(wanted.size(), 0);
     if (!constraint.counts_existing()) continue;
-    SelectorMemo memo(constraint.selector);
-    for (Row row = 0; row < snapshot.rows(); ++row) {
-      if (!snapshot.live(row) || state->Ignores(row)) continue;
+    const auto each = [&](Row row, auto&& count) {
+      if (!snapshot.live(row) || state->Ignores(row)) return;
       const uint32_t domain = DomainOf(column, empty_value, row);
-      if (wanted[domain] == 0 || !policies.Includes(constraint, row)) continue;
-      counts[domain] += CountPods(snapshot.pods(row), pod.namespace_(), memo);
+      if (wanted[domain] == 0 || !policies.Includes(constraint, row)) return;
+      counts[domain] += count();
+    };
+    if (index != nullptr) {
+      CountPods(snapshot, pod.namespace_(), constraint.selector, *index).ForEach([&](Row row, int64_t count) {
+        each(row, [count] { return count; });
+      });
+    } else {
+      SelectorMemo memo(constraint.selector);
+      for (Row row = 0; row < snapshot.rows(); ++row)
+        each(row, [&] { return CountPods(snapshot.pods(row), pod.namespace_(), memo); });
     }
   }
   return PreScoreOutcome::Ok(std::move(state));
@@ -90,17 +105,22 @@ Error PodTopologySpread::Score(const Cycle& cycle, const PluginState* state, con
   for (size_t c = 0; c < s.constraints.size(); ++c) {
     const SpreadConstraint& constraint = s.constraints[c];
     const bool per_node = constraint.topology_key == kHostnameLabel;
-    SelectorMemo memo(constraint.selector);
     const std::span<const uint32_t> values = nodes.labels(*constraint.column);
-    for (size_t i = 0; i < nodes.size(); ++i) {
-      if (values[i] == LabelColumn::kAbsent || nodes.active()[i] == 0) continue;
-      int64_t count = 0;
-      if (!per_node) {
-        count = s.counts[c][values[i]];
-      } else if (constraint.counts_existing()) {
-        count = CountPods(nodes.pods(i), cycle.pod().namespace_(), memo);
+    const auto each = [&](auto&& count) {
+      for (size_t i = 0; i < nodes.size(); ++i) {
+        if (values[i] == LabelColumn::kAbsent || nodes.active()[i] == 0) continue;
+        sums[i] += static_cast<double>(count(i)) * s.weights[c] + static_cast<double>(constraint.max_skew - 1);
       }
-      sums[i] += static_cast<double>(count) * s.weights[c] + static_cast<double>(constraint.max_skew - 1);
+    };
+    if (!per_node) {
+      each([&](size_t i) { return s.counts[c][values[i]]; });
+    } else if (!constraint.counts_existing()) {
+      each([](size_t) { return int64_t{0}; });
+    } else if (s.on_node[c] != nullptr && nodes.overlay() == nullptr) {
+      each([&](size_t i) { return (*s.on_node[c])[nodes.row(i)]; });
+    } else {
+      SelectorMemo memo(constraint.selector);
+      each([&](size_t i) { return CountPods(nodes.pods(i), cycle.pod().namespace_(), memo); });
     }
   }
   for (size_t i = 0; i < nodes.size(); ++i) {
@@ -123,12 +143,20 @@ Error PodTopologySpread::Normalize(const Cycle&, const PluginState* state, std::
     min = std::min(min, scores[i]);
     max = std::max(max, scores[i]);
   }
+  // Nodes of one domain have one score, and neighbours are mostly of a few domains: a division less per node.
+  int64_t last[8], answers[8];
+  std::fill(std::begin(last), std::end(last), kIgnored);
   for (int64_t& score : scores) {
     if (score == kIgnored) {
       score = 0;
-    } else {
-      score = max == 0 ? kMaxScore : kMaxScore * (max + min - score) / max;
+      continue;
     }
+    const size_t slot = static_cast<size_t>(score) % 8;
+    if (last[slot] != score) {
+      last[slot] = score;
+      answers[slot] = max == 0 ? kMaxScore : kMaxScore * (max + min - score) / max;
+    }
+    score = answers[slot];
   }
   return Error::Ok();
 }

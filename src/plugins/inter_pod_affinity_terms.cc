@@ -119,15 +119,19 @@ void PairCounts::Add(const TopologyKeys& keys, size_t key, const Snapshot& snaps
   if (counts.empty()) counts.resize(column.distinct() + 1);
   const std::span<const uint32_t> values = column.values();
   const std::span<const uint8_t> live = snapshot.live();
-  rows.ForEach([&](Row row, int64_t count) {
-    if (row >= values.size() || row >= live.size() || !live[row]) return;
+  size_t pairs = pairs_;  // here and not in the member, so that the loop need not store them
+  bool touched = touched_;
+  rows.ForEach([&, at = counts.data(), size = std::min(values.size(), live.size())](Row row, int64_t count) {
+    if (row >= size || !live[row]) return;
     const uint32_t value = values[row];
     if (value == LabelColumn::kAbsent) return;
-    touched_ = true;
-    pairs_ -= counts[value] != 0;
-    counts[value] += amount * count;
-    pairs_ += counts[value] != 0;
+    touched = true;
+    const int64_t before = at[value], after = before + amount * count;
+    at[value] = after;
+    pairs += (after != 0) - (before != 0);
   });
+  pairs_ = pairs;
+  touched_ = touched;
 }
 
 void ChangedCounts::Add(const TopologyKeys& keys, size_t key, Row row, int64_t amount) {

@@ -150,11 +150,13 @@ std::vector<DomainCounts> CountDomains(const Pod& pod, const Snapshot& snapshot,
     std::vector<uint8_t>& is_domain = result[c].is_domain;
     by_value.assign(constraint.column->distinct() + 1, 0);
     is_domain.assign(by_value.size(), 0);
-    const auto each = [&](auto&& includes, auto&& count) {
-      for (Row row = 0; row < eligible.size(); ++row) {
-        if (!eligible[row] || !includes(row)) continue;
-        is_domain[values[row]] = 1;
-        by_value[values[row]] += count(row);
+    const auto each = [ok = eligible.data(), rows = eligible.size(), value_of = values.data(), domain = is_domain.data(),
+                       sums = by_value.data()](auto&& includes, auto&& count) {
+      for (Row row = 0; row < rows; ++row) {
+        if (!ok[row] || !includes(row)) continue;
+        const uint32_t value = value_of[row];
+        domain[value] = 1;
+        sums[value] += count(row);
       }
     };
     const auto every = [&](auto&& count) {

@@ -90,8 +90,7 @@ class World {
       made.selector = SelectLabels({{"app", "a" + std::to_string(of)}});
       made.topology_key = key;
       if (dice_.Chance(10)) made.namespaces = {"other"};
-      if (dice_.Chance(15))
-        made.namespace_selector = LabelSelector{{Require("env", SelectorOp::kIn, {"prod"})}, ""};
+      if (dice_.Chance(15)) made.namespace_selector = LabelSelector{{Require("env", SelectorOp::kIn, {"prod"})}, ""};
       return made;
     };
     if (affinity && dice_.Chance(25)) pod.PodAntiAffinity(term(app, "kubernetes.io/hostname"));

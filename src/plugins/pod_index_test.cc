@@ -83,11 +83,20 @@ class Story {
     if (dice_.Chance(30)) pod.Tolerate({"t", TolerationOp::kExists, "", TaintEffect::kNoSchedule});
     for (size_t i = dice_.Below(3); i > 0; --i) {
       switch (dice_.Below(5)) {
-        case 0: pod.PodAffinity(Term()); break;
-        case 1: pod.PodAntiAffinity(Term()); break;
-        case 2: pod.PreferPodAffinity(static_cast<int32_t>(dice_.Below(4)), Term()); break;
-        case 3: pod.PreferPodAntiAffinity(static_cast<int32_t>(dice_.Below(4)), Term()); break;
-        default: pod.Spread(Constraint());
+        case 0:
+          pod.PodAffinity(Term());
+          break;
+        case 1:
+          pod.PodAntiAffinity(Term());
+          break;
+        case 2:
+          pod.PreferPodAffinity(static_cast<int32_t>(dice_.Below(4)), Term());
+          break;
+        case 3:
+          pod.PreferPodAntiAffinity(static_cast<int32_t>(dice_.Below(4)), Term());
+          break;
+        default:
+          pod.Spread(Constraint());
       }
     }
     return std::make_shared<const Pod>(pod.Build());

@@ -15,14 +15,21 @@ constexpr int64_t kIgnored = -1;
 
 struct ScoreState final : StateOf<ScoreState> {
   std::vector<SpreadConstraint> constraints;
-  bool require_all_keys = false;
+  // By row; empty when the system's default constraints are at work, which score every node.
+  std::vector<uint8_t> lacks_a_key;
   // By constraint. Counts are by value id; none for the hostname key, whose pods Score counts on the node itself.
   std::vector<std::vector<int64_t>> counts;
   std::vector<const RowCounts*> on_node;  // for the hostname key, if there is an index; otherwise null
   std::vector<double> weights;
 
-  // A node that lacks a key is not scored, unless the system's default constraints are at work.
-  bool Ignores(Row row) const { return require_all_keys && !HasAllKeys(constraints, row); }
+  void FindLackingKeys(size_t rows) {
+    lacks_a_key.assign(rows, 0);
+    for (const SpreadConstraint& constraint : constraints) {
+      const std::span<const uint32_t> values = constraint.column->values();
+      for (size_t row = 0; row < rows; ++row) lacks_a_key[row] |= values[row] == LabelColumn::kAbsent;
+    }
+  }
+  bool Ignores(Row row) const { return !lacks_a_key.empty() && lacks_a_key[row] != 0; }
 };
 
 // Where pods of a node are counted. A node without the key counts as one with an empty value: upstream reads a missing
@@ -43,8 +50,8 @@ PreScoreOutcome PodTopologySpread::PreScore(const Cycle& cycle, std::span<const 
 
   auto state = std::make_unique<ScoreState>();
   state->constraints = std::move(constraints).value();
-  state->require_all_keys = !pod.topology_spread.empty() || !system_defaulted_;
   Resolve(state->constraints, snapshot);
+  if (!pod.topology_spread.empty() || !system_defaulted_) state->FindLackingKeys(snapshot.rows());
   const size_t n = state->constraints.size();
   state->counts.resize(n);
   state->on_node.resize(n, nullptr);

@@ -52,8 +52,8 @@ AffinityTerm MakeTerm(const Pod& owner, const PodAffinityTerm& term, const Snaps
 // True when `pod` matches all of the terms; false when there are none.
 bool MatchesAll(const std::vector<AffinityTerm>& terms, const Pod& pod);
 
-// Whether a term of a pod that is there already, in the namespace `owner`, matches the incoming pod, whose namespace has
-// `namespace_labels`.
+// Whether a term of a pod that is there already, in the namespace `owner`, matches the incoming pod, whose namespace
+// has `namespace_labels`.
 bool ExistingTermMatches(const std::string& owner, const PodAffinityTerm& term, const Pod& incoming,
                          const Labels& namespace_labels);
 

@@ -125,16 +125,16 @@ int64_t CountPods(std::span<const PodRecord* const> pods, const std::string& ns,
   return count;
 }
 
-const RowCounts& CountPods(const Snapshot& snapshot, const std::string& ns, const std::optional<LabelSelector>& selector,
-                           PodCountIndex& index) {
+const RowCounts& CountPods(const Snapshot& snapshot, const std::string& ns,
+                           const std::optional<LabelSelector>& selector, PodCountIndex& index) {
   PodQuery query(false);
   query.And(false, std::span(&ns, 1), selector);
   return index.counts().Count(snapshot, query);
 }
 
 std::vector<DomainCounts> CountDomains(const Pod& pod, const Snapshot& snapshot,
-                                       std::span<const SpreadConstraint> constraints,
-                                       const InclusionPolicies& policies, PodCountIndex* index) {
+                                       std::span<const SpreadConstraint> constraints, const InclusionPolicies& policies,
+                                       PodCountIndex* index) {
   std::vector<DomainCounts> result(constraints.size());
   // By row: a live node with all topology keys.
   std::vector<uint8_t> eligible(snapshot.live().begin(), snapshot.live().end());
@@ -150,8 +150,8 @@ std::vector<DomainCounts> CountDomains(const Pod& pod, const Snapshot& snapshot,
     std::vector<uint8_t>& is_domain = result[c].is_domain;
     by_value.assign(constraint.column->distinct() + 1, 0);
     is_domain.assign(by_value.size(), 0);
-    const auto each = [ok = eligible.data(), rows = eligible.size(), value_of = values.data(), domain = is_domain.data(),
-                       sums = by_value.data()](auto&& includes, auto&& count) {
+    const auto each = [ok = eligible.data(), rows = eligible.size(), value_of = values.data(),
+                       domain = is_domain.data(), sums = by_value.data()](auto&& includes, auto&& count) {
       for (Row row = 0; row < rows; ++row) {
         if (!ok[row] || !includes(row)) continue;
         const uint32_t value = value_of[row];

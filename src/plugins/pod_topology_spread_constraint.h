@@ -72,8 +72,8 @@ class InclusionPolicies {
 // Pods of `ns` that are not terminating and match.
 int64_t CountPods(std::span<const PodRecord* const> pods, const std::string& ns, SelectorMemo& selector);
 // The same for all rows, free and ghost ones included. Valid until the index begins anew.
-const RowCounts& CountPods(const Snapshot& snapshot, const std::string& ns, const std::optional<LabelSelector>& selector,
-                           PodCountIndex& index);
+const RowCounts& CountPods(const Snapshot& snapshot, const std::string& ns,
+                           const std::optional<LabelSelector>& selector, PodCountIndex& index);
 
 // Matching pods by domain of one constraint; a domain is a value of the topology key on some counted node.
 struct DomainCounts {
@@ -84,7 +84,7 @@ struct DomainCounts {
 // Over all live rows that have all topology keys, one entry per constraint. Without an index pods are looked at.
 // REQUIRES: constraints are resolved.
 std::vector<DomainCounts> CountDomains(const Pod& pod, const Snapshot& snapshot,
-                                       std::span<const SpreadConstraint> constraints,
-                                       const InclusionPolicies& policies, PodCountIndex* index);
+                                       std::span<const SpreadConstraint> constraints, const InclusionPolicies& policies,
+                                       PodCountIndex* index);
 
 }  // namespace berth::plugins

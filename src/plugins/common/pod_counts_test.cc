@@ -20,8 +20,10 @@
 namespace berth::plugins {
 namespace {
 
-std::vector<std::pair<Row, int64_t>> Listed(const RowCounts& counts) {
-  std::vector<std::pair<Row, int64_t>> rows;
+using Rows = std::vector<std::pair<Row, int64_t>>;
+
+Rows Listed(const RowCounts& counts) {
+  Rows rows;
   counts.ForEach([&](Row row, int64_t count) { rows.emplace_back(row, count); });
   return rows;
 }
@@ -42,7 +44,7 @@ RC_GTEST_PROP(RowCountsTest, CountsLikeAMap, ()) {
     total += amount;
     if ((want[row] += amount) == 0) want.erase(row);
   }
-  RC_ASSERT(Listed(counts) == std::vector<std::pair<Row, int64_t>>(want.begin(), want.end()));
+  RC_ASSERT(Listed(counts) == Rows(want.begin(), want.end()));
   RC_ASSERT(counts.total() == total);
   std::vector<uint32_t> room;
   const std::span<const uint32_t> column = counts.Column(rows / 2 + 1, room);
@@ -103,8 +105,8 @@ struct Question {
              berth::Matches(clause.selector, pod.meta.labels);
     });
   }
-  std::vector<std::pair<Row, int64_t>> Answer(const Snapshot& snapshot) const {
-    std::vector<std::pair<Row, int64_t>> rows;
+  Rows Answer(const Snapshot& snapshot) const {
+    Rows rows;
     for (Row row = 0; row < snapshot.rows(); ++row) {
       int64_t count = 0;
       for (const PodRecord* record : snapshot.pods(row)) count += Matches(*record->pod);

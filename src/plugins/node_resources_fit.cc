@@ -7,6 +7,7 @@
 #include <array>
 #include <memory>
 
+#include "berth/vectorized.h"
 #include "plugins/common/device_classes.h"
 #include "plugins/common/signing.h"
 #include "plugins/common/wrap.h"
@@ -71,24 +72,34 @@ class VerdictsByMask {
   std::vector<std::pair<Mask, VerdictId>> known_;
 };
 
-void AddLacking(const Want& want, Mask bit, const int64_t* allocatable, const int64_t* requested,
-                std::span<Mask> masks) {
-  const int64_t amount = want.amount;
-  const size_t n = masks.size();
-  Mask* const out = masks.data();
-  if (want.device_class) {
-    for (size_t i = 0; i < n; ++i) {
-      if (allocatable[i] > 0 && amount > WrapSub(allocatable[i], requested[i])) {
-        out[i] |= bit | (amount > allocatable[i] ? kUnresolvable : 0);
-      }
-    }
-    return;
-  }
+BERTH_VECTORIZED void AddLacking(int64_t amount, Mask bit, const int64_t* __restrict allocatable,
+                                 const int64_t* __restrict requested, size_t n, Mask* __restrict out) {
   for (size_t i = 0; i < n; ++i) {
     const Mask lacks = Mask{0} - LessBit(WrapSub(allocatable[i], requested[i]), amount);
     const Mask never = Mask{0} - LessBit(allocatable[i], amount);
     out[i] |= lacks & (bit | (never & kUnresolvable));
   }
+}
+
+// For a resource that devices serve where the node has none of it.
+void AddLackingDevices(int64_t amount, Mask bit, const int64_t* allocatable, const int64_t* requested, size_t n,
+                       Mask* out) {
+  for (size_t i = 0; i < n; ++i) {
+    if (allocatable[i] > 0 && amount > WrapSub(allocatable[i], requested[i])) {
+      out[i] |= bit | (amount > allocatable[i] ? kUnresolvable : 0);
+    }
+  }
+}
+
+BERTH_VECTORIZED void StartMasks(const int64_t* __restrict pods, const int64_t* __restrict pod_count, size_t n,
+                                 Mask* __restrict out) {
+  for (size_t i = 0; i < n; ++i) out[i] = LessBit(pods[i], WrapAdd(pod_count[i], 1));
+}
+
+BERTH_VECTORIZED Mask AnyOf(const Mask* masks, size_t n) {
+  Mask any = 0;
+  for (size_t i = 0; i < n; ++i) any |= masks[i];
+  return any;
 }
 
 // For pods with more requests than a mask has bits.
@@ -210,12 +221,14 @@ Error NodeResourcesFit::Filter(const Cycle&, const PluginState* state, const Nod
   std::array<Mask, kChunk> masks;
   for (size_t first = 0; first < nodes.size(); first += kChunk) {
     const size_t n = std::min(kChunk, nodes.size() - first);
-    for (size_t i = 0; i < n; ++i) masks[i] = LessBit(pods[first + i], WrapAdd(pod_count[first + i], 1));
+    StartMasks(pods.data() + first, pod_count.data() + first, n, masks.data());
     for (size_t k = 0; k < wants.list.size(); ++k) {
       const Want& want = wants.list[k];
-      AddLacking(want, Mask{2} << k, nodes.allocatable(want.id).data() + first, nodes.requested(want.id).data() + first,
-                 {masks.data(), n});
+      const auto add = want.device_class ? AddLackingDevices : AddLacking;
+      add(want.amount, Mask{2} << k, nodes.allocatable(want.id).data() + first, nodes.requested(want.id).data() + first,
+          n, masks.data());
     }
+    if (AnyOf(masks.data(), n) == 0) continue;
     for (size_t i = 0; i < n; ++i) {
       if (masks[i] != 0) slots[first + i] = verdicts.Get(masks[i]);
     }

@@ -2,6 +2,7 @@
 // TaintToleration; nodes share few different taint lists, so answers are found per list, not per node.
 #include "plugins/taint_toleration.h"
 
+#include <array>
 #include <memory>
 
 #include "plugins/common/set_memo.h"
@@ -50,14 +51,25 @@ Error TaintToleration::Filter(const Cycle& cycle, const PluginState*, const Node
   const auto sets = nodes.snapshot().taint_sets();
   const std::span<const uint32_t> set_of = nodes.taint_set();
   const std::vector<Toleration>& tolerations = cycle.pod().tolerations;
-  SetMemo<uint8_t> untolerated(sets.size(), nodes.size());
   VerdictId rejected = kFitsId;
-  for (size_t i = 0; i < set_of.size(); ++i) {
-    if (set_of[i] == 0) continue;  // no taints
-    if (!untolerated.Get(set_of[i], [&](uint32_t set) { return HasUntolerated(sets[set], tolerations); })) continue;
+  const auto judge = [&](uint32_t set) -> VerdictId {
+    if (!HasUntolerated(sets[set], tolerations)) return kFitsId;
     if (rejected == kFitsId) rejected = out.Intern(kUntolerated);
-    out.Reject(i, rejected);
+    return rejected;
+  };
+  const std::span<VerdictId> slots = out.slots();
+  constexpr size_t kFewSets = 64;
+  if (sets.size() <= kFewSets && nodes.size() > sets.size()) {
+    std::array<VerdictId, kFewSets> by_set;
+    VerdictId any = kFitsId;
+    for (uint32_t set = 0; set < sets.size(); ++set) any |= by_set[set] = judge(set);
+    if (any == kFitsId) return Error::Ok();
+    for (size_t i = 0; i < set_of.size(); ++i) slots[i] = by_set[set_of[i]];
+    return Error::Ok();
   }
+  SetMemo<VerdictId> verdicts(sets.size(), nodes.size());
+  for (size_t i = 0; i < set_of.size(); ++i)
+    if (set_of[i] != 0) slots[i] = verdicts.Get(set_of[i], judge);
   return Error::Ok();
 }
 

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loops over columns are compiled twice, for AVX2 and for any x86-64; the better one is taken at start. Both give the
+// same numbers: products and sums are never fused (-ffp-contract=off).
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+// Not with sanitizers: the choice is made before they are ready.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)
+#define BERTH_VECTORIZED __attribute__((target_clones("avx2", "default")))
+#else
+#define BERTH_VECTORIZED
+#endif
+
+namespace berth {
+inline namespace v1 {
+
+// A non-negative integer below 2^52 as a double, without the conversion that only AVX-512 does on vectors.
+inline double SmallToDouble(int64_t value) {
+  constexpr uint64_t kTwoTo52 = 0x4330000000000000;
+  return std::bit_cast<double>(static_cast<uint64_t>(value) | kTwoTo52) - 4503599627370496.0;
+}
+
+// Whether so few rows are active that looking at each of them is cheaper than computing all on vectors.
+inline bool Sparse(std::span<const uint8_t> active) {
+  size_t count = 0;
+  for (const uint8_t one : active) count += one;
+  return count * 4 <= active.size() || active.size() < 8;
+}
+
+}  // namespace v1
+}  // namespace berth

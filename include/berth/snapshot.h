@@ -121,7 +121,7 @@ class SnapshotSource {
   virtual ~SnapshotSource() = default;
   virtual const SnapshotData& data() const = 0;
   virtual Row FindRow(std::string_view node_name) const = 0;
-  // Builds the column the first time a key is asked for. Scheduling thread only.
+  // Builds the column the first time a key is asked for. Thread safety: any thread.
   virtual const LabelColumn& Column(std::string_view key) const = 0;
   virtual uint32_t FindImage(std::string_view name) const = 0;  // kNoImage when no node has it
   // Live rows in kube-scheduler's node order: zones in turn.
@@ -140,8 +140,7 @@ class RowOverlay;
 // thread it costs nothing: it is a view of ClusterState's own arrays, stable because events wait until the cycle is
 // over.
 //
-// Thread safety: labels() and order() on the scheduling thread only (they may build what is asked for the first time);
-// everything else from any thread while the cycle lasts.
+// Thread safety: any thread while the cycle lasts. Where a pool judges, order() and ranks() were built before.
 class Snapshot {
  public:
   explicit Snapshot(const SnapshotSource& source) : source_(&source), data_(&source.data()) {}

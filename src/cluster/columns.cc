@@ -328,6 +328,7 @@ void Columns::SetNominated(Row row, std::vector<const PodRecord*> pods) {
 }
 
 const LabelColumn& Columns::Column(std::string_view key) const {
+  const std::lock_guard lock(label_columns_mutex_);
   if (auto it = label_columns_.find(key); it != label_columns_.end()) return *it->second;
   if (!label_keys_.contains(key)) return absent_;
   auto column = std::make_unique<LabelColumn>();

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
@@ -89,7 +90,9 @@ class Columns final : public SnapshotSource {
   std::vector<uint32_t> free_images_;
   ByName<uint32_t> label_keys_;  // how many nodes have the key
   // Built when a plugin asks for the key. Once there are many, all are dropped when nodes next change.
+  // Judging threads may be the ones to ask; whoever changes nodes is alone.
   mutable ByName<std::unique_ptr<LabelColumn>> label_columns_;
+  mutable std::mutex label_columns_mutex_;
   LabelColumn absent_;  // for keys that no node has
 };
 

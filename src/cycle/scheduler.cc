@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <thread>
 #include <utility>
 
 #include "cycle/binder.h"
@@ -93,7 +94,11 @@ Error Scheduler::Impl::Build(const config::SchedulerConfiguration& config, const
   if (!engine.ok()) return engine.error();
   core.engine = std::move(engine).value();
   for (PluginIndex* index : core.engine->Indexes()) core.state.AddIndex(index);
-  if (core.options.remember) core.engine->Remember();
+  if (core.options.remember) {
+    framework::MemoryOptions options;
+    options.threads = std::min(static_cast<size_t>(config.parallelism), size_t{std::thread::hardware_concurrency()});
+    core.engine->Remember(options);
+  }
   if (core.options.verify) {
     Result<std::unique_ptr<framework::Engine>> made =
         framework::Engine::Make(config, registry, core.clock, core.options.seed);

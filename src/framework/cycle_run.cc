@@ -20,6 +20,29 @@ VerdictId Admissible(VerdictId id, VerdictTable& table) {
   return verdict.rejected() || verdict.code() == Code::kError ? id : table.Intern(Verdict::Fail(verdict.message()));
 }
 
+// Whether all slots that say anything say `id`.
+bool OnlyOne(std::span<const VerdictId> slots, VerdictId id) {
+  VerdictId others = 0;
+  for (const VerdictId slot : slots) others |= (slot ^ id) & (VerdictId{0} - VerdictId{slot != kFitsId});
+  return others == 0;
+}
+
+// Rejects the active rows with a slot, all for the same reason, without a branch per row. Returns how many.
+size_t TakeOne(std::span<const VerdictId> slots, std::span<uint8_t> active, VerdictId verdict, uint16_t plugin,
+               std::span<VerdictId> verdicts, std::span<uint16_t> plugins) {
+  size_t count = 0;
+  for (size_t i = 0; i < slots.size(); ++i) {
+    const auto taken = static_cast<uint8_t>(active[i] & (slots[i] != kFitsId));
+    const VerdictId mask = VerdictId{0} - VerdictId{taken};
+    const auto half = static_cast<uint16_t>(mask);
+    verdicts[i] = (verdicts[i] & ~mask) | (verdict & mask);
+    plugins[i] = static_cast<uint16_t>((plugins[i] & ~half) | (plugin & half));
+    active[i] = static_cast<uint8_t>(active[i] ^ taken);
+    count += taken;
+  }
+  return count;
+}
+
 // A question about one node. States are cloned when the first pod is moved, not before.
 class WhatIfRun final : public WhatIf {
  public:
@@ -76,6 +99,24 @@ CycleRun::CycleRun(const Profile& profile, VerdictTable& table, const Pod& pod, 
   states_.skip_filter.resize(profile.plugins.size());
 }
 
+bool PreFilterRuling::Narrow(const std::string& plugin, std::vector<std::string> names) {
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  if (node_names) {
+    std::vector<std::string> both;
+    std::set_intersection(names.begin(), names.end(), node_names->begin(), node_names->end(), std::back_inserter(both));
+    names = std::move(both);
+  }
+  node_names = std::move(names);
+  narrowed_by.insert(std::lower_bound(narrowed_by.begin(), narrowed_by.end(), plugin), plugin);
+  if (!node_names->empty()) return true;
+  const std::string text = narrowed_by.size() == 1
+                               ? "node(s) didn't satisfy plugin " + plugin
+                               : "node(s) didn't satisfy plugin(s) " + Bracketed(narrowed_by) + " simultaneously";
+  ruling = {Verdict(Code::kUnschedulableAndUnresolvable, text), kNoPlugin};
+  return false;
+}
+
 PreFilterRuling CycleRun::RunPreFilter() {
   PreFilterRuling result;
   for (const auto& entry : profile_.pre_filter) {
@@ -103,43 +144,37 @@ PreFilterRuling CycleRun::RunPreFilter() {
       return result;
     }
     if (!outcome.node_names) continue;
-    std::vector<std::string> names = std::move(*outcome.node_names);
-    std::sort(names.begin(), names.end());
-    names.erase(std::unique(names.begin(), names.end()), names.end());
-    if (result.node_names) {
-      std::vector<std::string> both;
-      std::set_intersection(names.begin(), names.end(), result.node_names->begin(), result.node_names->end(),
-                            std::back_inserter(both));
-      names = std::move(both);
-    }
-    result.node_names = std::move(names);
-    result.narrowed_by.insert(std::lower_bound(result.narrowed_by.begin(), result.narrowed_by.end(), name), name);
-    if (result.node_names->empty()) {
-      const std::string text = result.narrowed_by.size() == 1 ? "node(s) didn't satisfy plugin " + name
-                                                              : "node(s) didn't satisfy plugin(s) " +
-                                                                    Bracketed(result.narrowed_by) + " simultaneously";
-      result.ruling = {Verdict(Code::kUnschedulableAndUnresolvable, text), kNoPlugin};
-      return result;
-    }
+    if (!result.Narrow(name, std::move(*outcome.node_names))) return result;
   }
   return result;
 }
 
 void CycleRun::FilterBatch(Row begin, std::span<uint8_t> active, std::span<VerdictId> verdicts,
-                           std::span<uint16_t> plugins) const {
+                           std::span<uint16_t> plugins, std::span<const uint8_t> ask) const {
   std::array<VerdictId, kBatchRows> storage;
   const std::span<VerdictId> slots(storage.data(), active.size());
   size_t left = 0;
   for (const uint8_t a : active) left += a;
-  for (const auto& entry : profile_.filter) {
+  bool clean = false;  // all slots say "fits"
+  for (size_t position = 0; position < profile_.filter.size(); ++position) {
+    const auto& entry = profile_.filter[position];
     if (left == 0) return;
-    if (states_.skip_filter[entry.index]) continue;
-    std::fill(slots.begin(), slots.end(), kFitsId);
+    if (states_.skip_filter[entry.index] || (!ask.empty() && !ask[position])) continue;
+    if (!clean) std::fill(slots.begin(), slots.end(), kFitsId);
     Rejections out(slots, table_);
     const NodeBatch batch(snapshot(), begin, active);
     const Error error =
         GuardError([&] { return entry.plugin->Filter(*this, states_.slots[entry.index].get(), batch, out); });
     if (!error.ok()) std::fill(slots.begin(), slots.end(), table_.Intern(Verdict::Fail(error.text())));
+    VerdictId any = 0;  // mostly nobody is rejected, and this loop needs no branches
+    for (const VerdictId slot : slots) any |= slot;
+    clean = any == kFitsId;
+    if (clean) continue;
+    if (OnlyOne(slots, any)) {
+      const VerdictId admissible = Admissible(any, table_);
+      if (admissible != kFitsId) left -= TakeOne(slots, active, admissible, entry.index, verdicts, plugins);
+      continue;
+    }
     VerdictId last = kFitsId, admissible = kFitsId;  // neighbours mostly share a verdict
     for (size_t i = 0; i < slots.size(); ++i) {
       if (slots[i] == kFitsId || !active[i]) continue;

@@ -32,6 +32,9 @@ struct PreFilterRuling {
   Ruling ruling;                                       // Success, rejected, or Error
   std::optional<std::vector<std::string>> node_names;  // sorted; only these can fit
   std::vector<std::string> narrowed_by;                // names of the plugins that narrowed, sorted
+
+  // Another plugin named the only nodes that can fit. False: none is left, and the ruling says so.
+  bool Narrow(const std::string& plugin, std::vector<std::string> names);
 };
 
 // The states of one pod's plugins, by plugin index. Cloned for what-ifs.
@@ -50,10 +53,11 @@ class CycleRun final : public Cycle {
   // Runs all PreFilter plugins, in order, as upstream's RunPreFilterPlugins does.
   PreFilterRuling RunPreFilter();
 
-  // Asks the Filter plugins about rows [begin, begin + active.size()). Rejected rows lose their active byte; for them
-  // verdicts and plugins get an entry. REQUIRES: RunPreFilter succeeded.
-  void FilterBatch(Row begin, std::span<uint8_t> active, std::span<VerdictId> verdicts,
-                   std::span<uint16_t> plugins) const;
+  // Asks the Filter plugins about rows [begin, begin + active.size()), at most kBatchRows. Rejected rows lose their
+  // active byte; for them verdicts and plugins get an entry. `ask`: by position in Profile::filter, who is asked;
+  // empty: all. REQUIRES: RunPreFilter succeeded.
+  void FilterBatch(Row begin, std::span<uint8_t> active, std::span<VerdictId> verdicts, std::span<uint16_t> plugins,
+                   std::span<const uint8_t> ask = {}) const;
   // One row through an overlay, with the given states.
   Ruling FilterOverlay(const RowOverlay& overlay, const PluginStates& states) const;
   // True when pods of at least this pod's priority, other than itself, are nominated to the row.

@@ -3,6 +3,7 @@
 #include "framework/memory.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "framework/guard.h"
@@ -58,8 +59,12 @@ Memory::Memory(const Profile& profile, VerdictTable& table, const Clock& clock, 
     plan.remembered = !(plan.depends.epochs & kOutside);
     signs[entry.index] |= !(plan.depends.epochs & epoch::kUnrememberable);
     if (plan.remembered) filter_epochs_ |= plan.depends.epochs;
+    ask_.push_back(plan.remembered);
+    position_of_.resize(std::max(position_of_.size(), size_t{entry.index} + 1));
+    position_of_[entry.index] = static_cast<uint16_t>(filters_.size());
     filters_.push_back(plan);
   }
+  int64_t most = 0;
   for (const ScoreEntry& entry : profile.score) {
     ScorePlan plan{entry.plugin->DependsOn(Point::kScore), false, SIZE_MAX};
     plan.remembered = !(plan.depends.epochs & kOutside) && entry.plugin->normalization() != Normalization::kOwn;
@@ -73,8 +78,11 @@ Memory::Memory(const Profile& profile, VerdictTable& table, const Clock& clock, 
       score_fields_ |= plan.depends.row;
       signs[entry.index] = 1;
     }
+    most = std::min(most + std::abs(int64_t{entry.weight}) * kMaxScore, int64_t{INT64_MAX / 2});
     scores_.push_back(plan);
   }
+  weights_fit_ = most < INT32_MAX;
+  if (options.threads > 1) pool_ = std::make_unique<util::WorkerPool>(options.threads);
   for (size_t i = 0; i < signs.size(); ++i)
     if (signs[i]) signers_.push_back(static_cast<uint16_t>(i));
   const auto late = [&](const auto& entries) {
@@ -111,7 +119,7 @@ bool Memory::Sign(const Pod& pod, std::string& out) const {
 
 // The class of this pod; a new one is not kept yet. Null when its answers cannot be shared.
 PodClass* Memory::ClassOf(const Pod& pod, std::unique_ptr<PodClass>& fresh) {
-  if (last_ && last_->identity_blind && SameTemplate(pod, last_->exemplar)) return last_;
+  if (last_ && last_->identity_blind && SameTemplate(pod, *last_->exemplar)) return last_;
   std::string signature;
   if (!Sign(pod, signature)) return nullptr;
   if (const auto known = classes_.find(signature); known != classes_.end()) {
@@ -120,8 +128,9 @@ PodClass* Memory::ClassOf(const Pod& pod, std::unique_ptr<PodClass>& fresh) {
     return last_;
   }
   fresh = spare_ ? std::move(spare_) : std::make_unique<PodClass>();
+  fresh->exemplar.reset();
+  if (SeenBefore(signature)) fresh->exemplar = pod;
   fresh->signature = std::move(signature);
-  fresh->exemplar = pod;
   fresh->identity_blind = false;
   fresh->pre_filter.assign(profile_.pre_filter.size(), {});
   fresh->states.slots.clear();
@@ -135,9 +144,16 @@ PodClass* Memory::ClassOf(const Pod& pod, std::unique_ptr<PodClass>& fresh) {
   return fresh.get();
 }
 
+bool Memory::SeenBefore(const std::string& signature) {
+  constexpr size_t kSeen = 16384;
+  seen_.resize(kSeen);
+  const uint64_t hash = std::hash<std::string>()(signature) | 1;  // 0 is an empty place
+  return std::exchange(seen_[(hash >> 1) % kSeen], hash) == hash;
+}
+
 void Memory::Keep(std::unique_ptr<PodClass> fresh) {
   std::string stranger;
-  fresh->identity_blind = Sign(Stranger(fresh->exemplar), stranger) && stranger == fresh->signature;
+  fresh->identity_blind = Sign(Stranger(*fresh->exemplar), stranger) && stranger == fresh->signature;
   fresh->weight = 0;
   last_ = fresh.get();
   std::string key = fresh->signature;
@@ -161,7 +177,7 @@ void Memory::Weigh(PodClass& used) {
 }
 
 std::optional<Decision> Memory::Decide(const Pod& pod, const Snapshot& snapshot, CycleTrace& trace) {
-  if (snapshot.node_count() == 0) {
+  if (snapshot.node_count() == 0 || !weights_fit_) {
     ++stats_.left;
     return std::nullopt;
   }
@@ -179,7 +195,7 @@ std::optional<Decision> Memory::Decide(const Pod& pod, const Snapshot& snapshot,
       decision.reset();
       pod_class->marked = pod_class->scored = false;
     }
-    if (fresh && run.keep()) {
+    if (fresh && fresh->exemplar && run.keep()) {
       Keep(std::move(fresh));
     } else if (fresh) {
       spare_ = std::move(fresh);

@@ -14,11 +14,15 @@
 #include "framework/decision.h"
 #include "framework/pod_class.h"
 #include "framework/trace.h"
+#include "util/worker_pool.h"
 
 namespace berth::framework {
 
 struct MemoryOptions {
   size_t max_bytes = size_t{64} << 20;  // of all classes; at least one is kept
+  // How many threads may share a look at all rows of a large cluster. What is decided does not depend on it.
+  size_t threads = 1;
+  size_t split_rows = 16384;  // from here on it is worth their while
 };
 
 // Pods with one signature (what the plugins' Sign collected) form a class. For a class it keeps, by row, who rejects it
@@ -68,6 +72,9 @@ class Memory {
   void Keep(std::unique_ptr<PodClass> fresh);
   // Lets the classes go that were not used for longest, until the rest fits.
   void Weigh(PodClass& used);
+  // Whether a pod of this signature was here before, lately; from now on it was.
+  bool SeenBefore(const std::string& signature);
+  bool Splits(size_t rows) const { return pool_ && rows >= options_.split_rows; }
   uint64_t StampOf(const Snapshot& snapshot, Epochs epochs, uint16_t plugin) const;
 
   const Profile& profile_;
@@ -75,11 +82,15 @@ class Memory {
   const Clock& clock_;
   const std::vector<const PluginIndex*> indexes_;
   const MemoryOptions options_;
-  std::vector<FilterPlan> filters_;  // as Profile::filter
-  std::vector<ScorePlan> scores_;    // as Profile::score
-  std::vector<uint16_t> signers_;    // plugins that take part in the signature
-  std::vector<uint8_t> signs_;       // the same, by plugin
-  std::vector<uint16_t> late_;       // plugins from Reserve on, which may want PreFilter's state
+  std::vector<FilterPlan> filters_;    // as Profile::filter
+  std::vector<ScorePlan> scores_;      // as Profile::score
+  std::vector<uint16_t> signers_;      // plugins that take part in the signature
+  std::vector<uint8_t> signs_;         // the same, by plugin
+  std::vector<uint16_t> late_;         // plugins from Reserve on, which may want PreFilter's state
+  std::vector<uint16_t> position_of_;  // by plugin: its place in Profile::filter
+  std::vector<uint8_t> ask_;           // by that place: whether it is remembered
+  bool weights_fit_ = true;            // in PodClass::Total
+  std::unique_ptr<util::WorkerPool> pool_;
   Epochs filter_epochs_ = 0, score_epochs_ = 0;
   RowFields score_fields_ = 0;
 
@@ -87,6 +98,9 @@ class Memory {
   PodClass* last_ = nullptr;
   std::unique_ptr<PodClass> spare_;
   std::list<PodClass*> by_use_;  // the one not used for longest first
+  // Hashes of signatures, each in its place. A class is kept from the second pod on: most templates have more than one
+  // pod, but a flood of pods that are all different should neither push them out nor pay for being kept.
+  std::vector<uint64_t> seen_;
   size_t bytes_ = 0;
   Stats stats_;
 

@@ -63,6 +63,7 @@ std::optional<Decision> MemoryRun::Decide(CycleTrace& trace) {
     ~Lend() { std::swap(a, b); }
   } lend(class_.states, cycle_.states());
 
+  if (narrow_.node_names) return DecideNarrow(trace);
   keep_ = true;
   if (!Mark()) {
     class_.marked = class_.scored = false;
@@ -85,14 +86,16 @@ bool MemoryRun::PreFilter() {
     // Asked for the class, not for this pod: states may point into the pod they were made for. A plugin that does not
     // sign sees every pod itself.
     const bool shared = memory_.signs_[entry.index];
-    if (shared && !exemplar) exemplar.emplace(profile_, memory_.table_, class_.exemplar, snapshot_, cycle_.now());
-    PreFilterOutcome outcome = Guard([&] { return entry.plugin->PreFilter(shared ? *exemplar : cycle_); },
+    if (shared && !exemplar && class_.exemplar)
+      exemplar.emplace(profile_, memory_.table_, *class_.exemplar, snapshot_, cycle_.now());
+    PreFilterOutcome outcome = Guard([&] { return entry.plugin->PreFilter(shared && exemplar ? *exemplar : cycle_); },
                                      [](std::string text) { return PreFilterOutcome::Fail(std::move(text)); });
     const Code code = outcome.verdict.code();
-    if ((code != Code::kSuccess && code != Code::kSkip) || outcome.node_names) {
-      class_.marked = class_.scored = known.known = false;
-      return false;
-    }
+    const bool ok = code == Code::kSuccess || code == Code::kSkip;
+    const bool narrows = code == Code::kSuccess && outcome.node_names.has_value();
+    if (!ok || narrows) class_.marked = class_.scored = known.known = false;
+    if (!ok) return false;
+    if (narrows && !narrow_.Narrow(profile_.name(entry.index), std::move(*outcome.node_names))) return false;
     const bool skip = code == Code::kSkip;
     if (skip != known.skip) {
       // A plugin that is asked every time anyway changes nothing that is remembered.
@@ -103,7 +106,7 @@ bool MemoryRun::PreFilter() {
     class_.states.skip_filter[entry.index] = skip;
     known.epochs = outcome.holds_while.value_or(entry.plugin->DependsOn(Point::kPreFilter).epochs);
     known.skip = skip;
-    known.known = shared && !(known.epochs & epoch::kUnrememberable);
+    known.known = shared && !narrows && !(known.epochs & epoch::kUnrememberable);
     known.stamp = memory_.StampOf(snapshot_, known.epochs, entry.index);
   }
   return true;
@@ -219,48 +222,80 @@ bool MemoryRun::Repair(Row row, RowFields fields) {
 
 bool MemoryRun::MarkAll() {
   ++memory_.stats_.full_passes;
-  Marks& marks = class_.marks;
   const size_t rows = snapshot_.rows();
-  marks.Clear(rows);
-  std::array<uint8_t, kBatchRows> active_storage;
-  std::array<VerdictId, kBatchRows> slot_storage;
-  for (size_t begin = 0; begin < rows; begin += kBatchRows) {
-    const size_t size = std::min(kBatchRows, rows - begin);
-    const std::span<uint8_t> active(active_storage.data(), size);
-    const std::span<VerdictId> slots(slot_storage.data(), size);
-    std::copy_n(snapshot_.live().begin() + static_cast<ptrdiff_t>(begin), size, active.begin());
-    size_t left = 0;
-    for (size_t i = 0; i < size; ++i) {
-      if (!active[i]) continue;
-      ++left;
-      marks.by_row[begin + i] = kFitsMark;
+  class_.marks.Clear(rows);
+  const std::span<const uint8_t> live = snapshot_.live();
+  struct Batch {
+    std::array<uint8_t, kBatchRows> active;
+    std::array<VerdictId, kBatchRows> verdicts;
+    std::array<uint16_t, kBatchRows> plugins;
+  };
+  const auto fill = [&](size_t number, Batch& batch) {
+    const size_t begin = number * kBatchRows, size = std::min(kBatchRows, rows - begin);
+    std::copy_n(live.begin() + static_cast<ptrdiff_t>(begin), size, batch.active.begin());
+    for (size_t i = 0; i < size; ++i) batch.verdicts[i] = batch.active[i] ? kFitsId : kNotJudged;
+    cycle_.FilterBatch(static_cast<Row>(begin), std::span(batch.active).first(size),
+                       std::span(batch.verdicts).first(size), std::span(batch.plugins).first(size), memory_.ask_);
+  };
+  const auto take = [&](size_t number, const Batch& batch) {
+    const size_t begin = number * kBatchRows, size = std::min(kBatchRows, rows - begin);
+    return TakeVerdicts(class_.marks, static_cast<Row>(begin), std::span(batch.verdicts).first(size), batch.plugins);
+  };
+  const size_t count = (rows + kBatchRows - 1) / kBatchRows;
+  if (!memory_.Splits(rows)) {
+    Batch batch;
+    for (size_t number = 0; number < count; ++number) {
+      fill(number, batch);
+      if (!take(number, batch)) return false;
     }
-    marks.counts[kFitsMark] += static_cast<uint32_t>(left);
-    for (size_t position = 0; position < profile_.filter.size() && left > 0; ++position) {
-      const auto& entry = profile_.filter[position];
-      if (!memory_.filters_[position].remembered || cycle_.states().skip_filter[entry.index]) continue;
-      std::fill(slots.begin(), slots.end(), kFitsId);
-      Rejections out(slots, memory_.table_);
-      const NodeBatch batch(snapshot_, static_cast<Row>(begin), active);
-      const Error error = GuardError(
-          [&] { return entry.plugin->Filter(cycle_, cycle_.states().slots[entry.index].get(), batch, out); });
-      if (!error.ok()) return false;
-      VerdictId last = kFitsId;
-      framework::Mark mark = kFitsMark;  // neighbours mostly share a verdict
-      for (size_t i = 0; i < size; ++i) {
-        if (slots[i] == kFitsId || !active[i]) continue;
-        if (slots[i] != last) {
-          const std::optional<framework::Mark> named = Named(marks, position, last = slots[i]);
-          if (!named) return false;
-          mark = *named;
-        }
-        if (mark == kFitsMark) continue;
-        active[i] = 0;
-        marks.Set(static_cast<Row>(begin + i), mark);
-        --left;
-      }
-    }
+    return true;
   }
+  // Plugins judge batches side by side; what they say is taken in row order, so that nothing depends on who was faster.
+  (void)snapshot_.ranks();  // built by the first who asks
+  std::vector<Batch> batches(count);
+  memory_.pool_->Run(count, [&](size_t number) { fill(number, batches[number]); });
+  for (size_t number = 0; number < count; ++number)
+    if (!take(number, batches[number])) return false;
+  return true;
+}
+
+// Writes what FilterBatch said into marks of rows that had none.
+bool MemoryRun::TakeVerdicts(Marks& marks, Row begin, std::span<const VerdictId> verdicts,
+                             std::span<const uint16_t> plugins) {
+  framework::Mark* const slots = marks.by_row.data() + begin;
+  VerdictId any = 0;
+  for (const VerdictId verdict : verdicts) any |= verdict;
+  if (any == kFitsId) {
+    std::fill_n(slots, verdicts.size(), kFitsMark);
+    marks.counts[kFitsMark] += static_cast<uint32_t>(verdicts.size());
+    return true;
+  }
+  VerdictId last = kFitsId;  // neighbours mostly share a verdict
+  uint16_t by = kNoPlugin;
+  framework::Mark mark = kFitsMark;
+  uint32_t fit = 0, so_far = 0;
+  for (size_t i = 0; i < verdicts.size(); ++i) {
+    const VerdictId verdict = verdicts[i];
+    if (verdict == kFitsId) {
+      slots[i] = kFitsMark;
+      ++fit;
+      continue;
+    }
+    if (verdict == kNotJudged) continue;
+    if (verdict != last || plugins[i] != by) {
+      marks.counts[mark] += std::exchange(so_far, 0);
+      last = verdict;
+      by = plugins[i];
+      const std::optional<framework::Mark> named = Named(marks, memory_.position_of_[by], verdict);
+      if (!named) return false;
+      mark = *named;
+      marks.examples[mark] = begin + static_cast<Row>(i);
+    }
+    slots[i] = mark;
+    ++so_far;
+  }
+  marks.counts[mark] += so_far;
+  marks.counts[kFitsMark] += fit;
   return true;
 }
 
@@ -276,43 +311,37 @@ bool MemoryRun::AskLive() {
   work = class_.marks;
   marks_ = &work;
   const size_t rows = work.by_row.size();
-  std::array<uint8_t, kBatchRows> active_storage;
-  std::array<VerdictId, kBatchRows> slot_storage;
-  std::vector<uint8_t> asked;
+  std::array<uint8_t, kBatchRows> active;
+  std::array<VerdictId, kBatchRows> verdicts;
+  std::array<uint16_t, kBatchRows> plugins;
+  std::vector<uint8_t> asked, ask(profile_.filter.size(), 0);
   for (const size_t position : live) {
-    const auto& entry = profile_.filter[position];
+    ask[position] = 1;
     for (size_t begin = 0; begin < rows; begin += kBatchRows) {
       const size_t size = std::min(kBatchRows, rows - begin);
       // By mark: whether nobody in front of this plugin rejected the row.
       asked.assign(work.refusals.size() + 1, 1);
       for (size_t i = 0; i < work.refusals.size(); ++i) asked[i + 1] = work.refusals[i].position > position;
-      const std::span<uint8_t> active(active_storage.data(), size);
-      const std::span<VerdictId> slots(slot_storage.data(), size);
-      size_t left = 0;
       for (size_t i = 0; i < size; ++i) {
         const framework::Mark mark = work.by_row[begin + i];
         active[i] = mark != kAbsentMark && asked[mark];
-        left += active[i];
       }
-      if (left == 0) continue;
-      std::fill(slots.begin(), slots.end(), kFitsId);
-      Rejections out(slots, memory_.table_);
-      const NodeBatch batch(snapshot_, static_cast<Row>(begin), active);
-      const Error error = GuardError(
-          [&] { return entry.plugin->Filter(cycle_, cycle_.states().slots[entry.index].get(), batch, out); });
-      if (!error.ok()) return false;
+      std::fill_n(verdicts.begin(), size, kFitsId);
+      cycle_.FilterBatch(static_cast<Row>(begin), std::span(active).first(size), std::span(verdicts).first(size),
+                         std::span(plugins).first(size), ask);
       VerdictId last = kFitsId;
       framework::Mark mark = kFitsMark;
       for (size_t i = 0; i < size; ++i) {
-        if (slots[i] == kFitsId || !active[i]) continue;
-        if (slots[i] != last) {
-          const std::optional<framework::Mark> named = Named(work, position, last = slots[i]);
+        if (verdicts[i] == kFitsId) continue;
+        if (verdicts[i] != last) {
+          const std::optional<framework::Mark> named = Named(work, position, last = verdicts[i]);
           if (!named) return false;
           mark = *named;
         }
-        if (mark != kFitsMark) work.Set(static_cast<Row>(begin + i), mark);
+        work.Set(static_cast<Row>(begin + i), mark);
       }
     }
+    ask[position] = 0;
   }
   return true;
 }
@@ -345,17 +374,20 @@ std::vector<StateSlot> MemoryRun::LateStates() const {
   return states;
 }
 
-void MemoryRun::Describe(CycleTrace& trace, Judgement::Kind kind) const {
+void MemoryRun::Reset(CycleTrace& trace, Judgement::Kind kind) const {
   trace.pod = FullName(cycle_.pod());
   trace.kind = kind;
   trace.nodes = trace.evaluated = static_cast<uint32_t>(snapshot_.node_count());
-  trace.feasible = nominated_ ? 1 : marks_->counts[kFitsMark];
-  trace.ties = 0;
+  trace.feasible = trace.ties = 0;
   trace.reasons.clear();
   trace.top.clear();
   trace.selected.clear();
   trace.preemption_candidates = trace.victims = 0;
+}
 
+void MemoryRun::Describe(CycleTrace& trace, Judgement::Kind kind) const {
+  Reset(trace, kind);
+  trace.feasible = nominated_ ? 1 : marks_->counts[kFitsMark];
   std::vector<framework::Mark> marks;
   for (size_t mark = 1; mark < marks_->counts.size(); ++mark)
     if (marks_->counts[mark] > 0) marks.push_back(static_cast<framework::Mark>(mark));

@@ -23,13 +23,24 @@ class MemoryRun {
   bool PreFilter();
   bool Mark();
   bool MarkAll();
+  bool TakeVerdicts(Marks& marks, Row begin, std::span<const VerdictId> verdicts, std::span<const uint16_t> plugins);
   bool Repair(Row row, RowFields fields);
+  // For a pod that only some nodes can hold: looks at those and at nothing else.
+  std::optional<Decision> DecideNarrow(CycleTrace& trace);
   bool AskLive();
   bool AskNominated();
   bool Score();
   bool PreScore(size_t position, bool live, bool& skip);
   bool ScoreRemembered();
-  bool ScoreRows(std::span<const Row> rows);
+  bool ScoreFew(std::span<const Row> rows);
+  bool ScoreAll();
+  // Consecutive rows with the active ones among them as a list; the list is empty when all are.
+  struct Scored {
+    Row begin;
+    std::span<const uint8_t> active;
+    std::span<const uint16_t> list;
+  };
+  bool ScoreBatch(size_t position, const Scored& rows, int64_t& highest);
   bool AddNormalized();
   bool AddLive();
 
@@ -45,6 +56,8 @@ class MemoryRun {
 
   Decision Fits(CycleTrace& trace);
   Decision Rejects(CycleTrace& trace);
+  // A record of this pod that says nothing else yet.
+  void Reset(CycleTrace& trace, Judgement::Kind kind) const;
   void Describe(CycleTrace& trace, Judgement::Kind kind) const;
   std::vector<StateSlot> LateStates() const;
 
@@ -61,6 +74,7 @@ class MemoryRun {
   PodClass& class_;
   CycleRun cycle_;
   const Marks* marks_ = nullptr;  // of this decision: the class's, or with what was asked on top
+  PreFilterRuling narrow_;        // which nodes PreFilter left
   bool keep_ = false;
   bool listed_ = false;           // feasible_ is filled
   int64_t constant_ = 0;          // what reversed columns without any score add to all rows

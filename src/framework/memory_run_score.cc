@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "berth/vectorized.h"
 #include "framework/guard.h"
 #include "framework/memory_run.h"
 
@@ -13,6 +14,25 @@ namespace berth::framework {
 namespace {
 
 constexpr uint8_t kOne = 1;
+
+// Not 0 when the score is outside 0 … 100.
+uint64_t OutOfRange(int64_t score) {
+  const auto bits = static_cast<uint64_t>(score);
+  return (bits >> 7) | ((bits + (127 - kMaxScore)) >> 7);
+}
+
+// False: some score is out of range.
+BERTH_VECTORIZED bool StoreAll(const int64_t* __restrict scores, PodClass::Total weight, size_t n,
+                               uint8_t* __restrict raw, PodClass::Total* __restrict fixed) {
+  uint64_t bad = 0;
+  for (size_t k = 0; k < n; ++k) {
+    const auto bits = static_cast<uint64_t>(scores[k]);
+    bad |= (bits >> 7) | ((bits + (127 - kMaxScore)) >> 7);
+    raw[k] = static_cast<uint8_t>(bits);
+    fixed[k] += static_cast<PodClass::Total>(bits & 127) * weight;
+  }
+  return bad == 0;
+}
 
 }  // namespace
 
@@ -95,9 +115,10 @@ bool MemoryRun::PreScore(size_t position, bool live, bool& skip) {
   }
   ListFeasible();
   std::optional<CycleRun> exemplar;
-  if (!live) exemplar.emplace(profile_, memory_.table_, class_.exemplar, snapshot_, cycle_.now());
-  PreScoreOutcome outcome = Guard([&] { return entry.plugin->PreScore(live ? cycle_ : *exemplar, memory_.feasible_); },
-                                  [](std::string text) { return PreScoreOutcome::Fail(std::move(text)); });
+  if (!live && class_.exemplar) exemplar.emplace(profile_, memory_.table_, *class_.exemplar, snapshot_, cycle_.now());
+  PreScoreOutcome outcome =
+      Guard([&] { return entry.plugin->PreScore(exemplar ? *exemplar : cycle_, memory_.feasible_); },
+            [](std::string text) { return PreScoreOutcome::Fail(std::move(text)); });
   const Code code = outcome.verdict.code();
   if (code != Code::kSuccess && code != Code::kSkip) return false;
   skip = code == Code::kSkip;
@@ -112,90 +133,123 @@ bool MemoryRun::PreScore(size_t position, bool live, bool& skip) {
 
 bool MemoryRun::ScoreRemembered() {
   const uint64_t stamp = Stamp(snapshot_, memory_.score_epochs_);
-  const size_t rows = snapshot_.rows();
   if (!class_.scored || class_.score_stamp != stamp) {
-    class_.fixed.assign(rows, kUnscored);
-    class_.unscored.clear();
-    for (size_t i = 0; i < profile_.score.size(); ++i) {
-      PodClass::ScoreColumn& column = class_.columns[i];
-      column.highest = 0;
-      const bool used = memory_.scores_[i].remembered && !skipped_[i];
-      const bool big = used && profile_.score[i].plugin->normalization() != Normalization::kNone;
-      column.raw.resize(used && !big ? rows : 0);
-      column.big.resize(big ? rows : 0);
-    }
-    class_.blocks.assign((rows + kBlockRows - 1) / kBlockRows, {});
-    class_.block_valid.assign(class_.blocks.size(), 0);
     class_.score_stamp = stamp;
-    class_.scored = true;
-    for (Row row = 0; row < rows; ++row)
-      if (class_.marks.by_row[row] == kFitsMark) class_.unscored.push_back(row);
+    class_.unscored.clear();
+    class_.scored = ScoreAll();
+    return class_.scored;
   }
   if (class_.unscored.empty()) return true;
   std::sort(class_.unscored.begin(), class_.unscored.end());
   class_.unscored.erase(std::unique(class_.unscored.begin(), class_.unscored.end()), class_.unscored.end());
-  const bool ok = ScoreRows(class_.unscored);
+  class_.scored = ScoreFew(class_.unscored);
   class_.unscored.clear();
-  if (!ok) class_.scored = false;
-  return ok;
+  return class_.scored;
 }
 
-bool MemoryRun::ScoreRows(std::span<const Row> rows) {
-  constexpr size_t kOneByOne = 64;  // from here on batches are cheaper
-  const auto store = [&](size_t i, Row row, int64_t score) {
-    PodClass::ScoreColumn& column = class_.columns[i];
-    const ScoreEntry& entry = profile_.score[i];
-    if (entry.plugin->normalization() == Normalization::kNone) {
-      if (score < kMinScore || score > kMaxScore) return false;
-      column.raw[row] = static_cast<uint8_t>(score);
-      class_.fixed[row] += score * entry.weight;
-      return true;
-    }
-    // Products of larger ones could wrap; leave them to the slow way.
-    if (score < 0 || score > INT64_MAX / kMaxScore) return false;
-    column.big[row] = score;
-    column.highest = std::max(column.highest, score);
-    return true;
-  };
-  const bool batched = rows.size() > kOneByOne;
-  std::vector<uint8_t>& active = memory_.active_;
-  if (batched) active.assign(class_.fixed.size(), 0);
+bool MemoryRun::ScoreFew(std::span<const Row> rows) {
   for (const Row row : rows) {
     if (class_.marks.by_row[row] != kFitsMark) continue;
     class_.fixed[row] = 0;
     class_.block_valid[row / kBlockRows] = 0;
-    if (batched) active[row] = 1;
   }
-  std::vector<int64_t>& scratch = memory_.scratch_;
   for (size_t i = 0; i < profile_.score.size(); ++i) {
     if (!memory_.scores_[i].remembered || skipped_[i]) continue;
-    const ScoreEntry& entry = profile_.score[i];
-    const PluginState* state = class_.score_states[entry.index].get();
-    if (!batched) {
-      for (const Row row : rows) {
-        if (class_.fixed[row] == kUnscored) continue;
-        int64_t score = 0;
-        const NodeBatch batch(snapshot_, row, std::span<const uint8_t>(&kOne, 1));
-        const Error error =
-            GuardError([&] { return entry.plugin->Score(cycle_, state, batch, std::span<int64_t>(&score, 1)); });
-        if (!error.ok() || !store(i, row, score)) return false;
-      }
-      continue;
-    }
-    scratch.resize(kBatchRows);
-    for (size_t begin = 0; begin < active.size(); begin += kBatchRows) {
-      const size_t size = std::min(kBatchRows, active.size() - begin);
-      const std::span<const uint8_t> chunk = std::span<const uint8_t>(active).subspan(begin, size);
-      if (std::find(chunk.begin(), chunk.end(), kOne) == chunk.end()) continue;
-      const NodeBatch batch(snapshot_, static_cast<Row>(begin), chunk);
-      const Error error =
-          GuardError([&] { return entry.plugin->Score(cycle_, state, batch, std::span(scratch).first(size)); });
-      if (!error.ok()) return false;
-      for (size_t k = 0; k < size; ++k)
-        if (chunk[k] && !store(i, static_cast<Row>(begin + k), scratch[k])) return false;
+    for (const Row row : rows) {
+      if (class_.fixed[row] == kUnscored) continue;
+      if (!ScoreBatch(i, {row, std::span<const uint8_t>(&kOne, 1), {}}, class_.columns[i].highest)) return false;
     }
   }
   return true;
+}
+
+bool MemoryRun::ScoreAll() {
+  const size_t rows = snapshot_.rows();
+  class_.fixed.resize(rows);
+  for (size_t i = 0; i < profile_.score.size(); ++i) {
+    PodClass::ScoreColumn& column = class_.columns[i];
+    column.highest = 0;
+    const bool used = memory_.scores_[i].remembered && !skipped_[i];
+    const bool big = used && profile_.score[i].plugin->normalization() != Normalization::kNone;
+    column.raw.resize(used && !big ? rows : 0);
+    column.big.resize(big ? rows : 0);
+  }
+  class_.blocks.assign((rows + kBlockRows - 1) / kBlockRows, {});
+  class_.block_valid.assign(class_.blocks.size(), 0);
+
+  const size_t count = (rows + kBatchRows - 1) / kBatchRows, n = profile_.score.size();
+  std::vector<int64_t> highest(count * n, 0);  // by batch and plugin
+  std::vector<uint8_t> failed(count, 0);
+  const auto score = [&](size_t number) {
+    const size_t begin = number * kBatchRows, size = std::min(kBatchRows, rows - begin);
+    const framework::Mark* const marks = class_.marks.by_row.data() + begin;
+    PodClass::Total* const fixed = class_.fixed.data() + begin;
+    std::array<uint8_t, kBatchRows> active;
+    std::array<uint16_t, kBatchRows> list;
+    size_t fit = 0;
+    for (size_t k = 0; k < size; ++k) {
+      list[fit] = static_cast<uint16_t>(k);
+      fit += active[k] = marks[k] == kFitsMark;
+    }
+    for (size_t k = 0; k < size; ++k) fixed[k] = active[k] ? 0 : kUnscored;
+    if (fit == 0) return;
+    const Scored batch{static_cast<Row>(begin), std::span<const uint8_t>(active).first(size),
+                       fit == size ? std::span<const uint16_t>() : std::span<const uint16_t>(list).first(fit)};
+    for (size_t i = 0; i < n && !failed[number]; ++i)
+      if (memory_.scores_[i].remembered && !skipped_[i])
+        failed[number] = !ScoreBatch(i, batch, highest[number * n + i]);
+  };
+  if (memory_.Splits(rows)) {
+    (void)snapshot_.ranks();  // built by the first who asks
+    memory_.pool_->Run(count, score);
+  } else {
+    for (size_t number = 0; number < count; ++number) score(number);
+  }
+  for (size_t at = 0; at < highest.size(); ++at)
+    class_.columns[at % n].highest = std::max(class_.columns[at % n].highest, highest[at]);
+  return std::find(failed.begin(), failed.end(), kOne) == failed.end();
+}
+
+// Asks a remembered plugin about some rows and stores what it says of the active ones. Several batches may be scored
+// side by side. False: leave this decision to Judge.
+bool MemoryRun::ScoreBatch(size_t position, const Scored& rows, int64_t& highest) {
+  const ScoreEntry& entry = profile_.score[position];
+  std::array<int64_t, kBatchRows> storage;
+  const std::span<int64_t> scores(storage.data(), rows.active.size());
+  const NodeBatch batch(snapshot_, rows.begin, rows.active);
+  const PluginState* state = class_.score_states[entry.index].get();
+  const Error error = GuardError([&] { return entry.plugin->Score(cycle_, state, batch, scores); });
+  if (!error.ok()) return false;
+  PodClass::ScoreColumn& column = class_.columns[position];
+  if (entry.plugin->normalization() == Normalization::kNone) {
+    uint8_t* const raw = column.raw.data() + rows.begin;
+    PodClass::Total* const fixed = class_.fixed.data() + rows.begin;
+    const auto weight = static_cast<PodClass::Total>(entry.weight);
+    if (rows.list.empty()) return StoreAll(scores.data(), weight, scores.size(), raw, fixed);
+    uint64_t bad = 0;
+    for (const uint16_t k : rows.list) {
+      bad |= OutOfRange(scores[k]);
+      raw[k] = static_cast<uint8_t>(scores[k]);
+      fixed[k] += static_cast<PodClass::Total>(scores[k] & 127) * weight;
+    }
+    return bad == 0;
+  }
+  // Products of larger ones could wrap; leave them to the slow way.
+  constexpr int64_t kLimit = INT64_MAX / kMaxScore;
+  int64_t* const big = column.big.data() + rows.begin;
+  int64_t top = highest, bottom = 0;
+  const auto store = [&](size_t k) {
+    big[k] = scores[k];
+    top = std::max(top, scores[k]);
+    bottom = std::min(bottom, scores[k]);
+  };
+  if (rows.list.empty()) {
+    for (size_t k = 0; k < scores.size(); ++k) store(k);
+  } else {
+    for (const uint16_t k : rows.list) store(k);
+  }
+  highest = top;
+  return bottom >= 0 && top <= kLimit;
 }
 
 void MemoryRun::RefreshBlocks() {
@@ -210,7 +264,7 @@ void MemoryRun::RefreshBlocks() {
     class_.block_valid[b] = 1;
     PodClass::Block block;
     const size_t begin = b * kBlockRows, end = std::min(begin + kBlockRows, class_.fixed.size());
-    const int64_t* fixed = class_.fixed.data();
+    const PodClass::Total* fixed = class_.fixed.data();
     for (size_t row = begin; row < end; ++row) block.best = std::max(block.best, fixed[row]);
     if (block.best != kUnscored) {
       for (size_t row = begin; row < end; ++row) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <list>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -56,10 +57,12 @@ struct Marks {
   void Clear(size_t rows);
 };
 
-inline constexpr int64_t kUnscored = INT64_MIN;
+inline constexpr int32_t kUnscored = INT32_MIN;
 inline constexpr size_t kBlockRows = 512;
 
 struct PodClass {
+  // A weighted sum of scores. Profiles whose weights could overflow it are not remembered.
+  using Total = int32_t;
   // What a plugin said once, and while what it holds.
   struct Outcome {
     bool known = false;
@@ -76,7 +79,8 @@ struct PodClass {
   };
 
   std::string signature;
-  Pod exemplar;                 // states may point into it
+  // States may point into it. None: the class is this decision's only, and the pod at hand serves.
+  std::optional<Pod> exemplar;
   bool identity_blind = false;  // the signature does not depend on name, uid and the like
 
   std::vector<Outcome> pre_filter;  // as Profile::pre_filter
@@ -90,13 +94,13 @@ struct PodClass {
   std::vector<StateSlot> score_states;
   bool scored = false;  // the columns below hold, except for rows in `unscored`
   uint64_t score_stamp = 0;
-  std::vector<Row> unscored;   // rows to score again; may repeat, may not fit any more
-  std::vector<int64_t> fixed;  // by row: weighted sum of columns without normalization; kUnscored if it does not fit
+  std::vector<Row> unscored;  // rows to score again; may repeat, may not fit any more
+  std::vector<Total> fixed;   // by row: weighted sum of columns without normalization; kUnscored if it does not fit
   std::vector<ScoreColumn> columns;  // as Profile::score; unused for those that are asked every time
 
   // The best of every kBlockRows rows by `fixed`.
   struct Block {
-    int64_t best = kUnscored;
+    Total best = kUnscored;
     uint32_t ties = 0;
     Row first = kNoRow;  // of the ties, in node order
   };

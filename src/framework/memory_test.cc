@@ -39,7 +39,7 @@ class Dice {
 // A cluster, an engine that remembers and one that does not.
 class World {
  public:
-  explicit World(uint64_t seed, const std::string& config = "", size_t max_bytes = size_t{64} << 20) : dice_(seed) {
+  explicit World(uint64_t seed, const std::string& config = "", const MemoryOptions& options = {}) : dice_(seed) {
     plugins::RegisterBuiltinPlugins(registry_);
     const config::Loaded loaded = config::LoadConfiguration(
         "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n" + config, registry_);
@@ -47,7 +47,7 @@ class World {
     engine_ = std::move(Engine::Make(loaded.config, registry_, clock_, seed)).value();
     reference_ = std::move(Engine::Make(loaded.config, registry_, clock_, seed)).value();
     for (PluginIndex* index : engine_->Indexes()) state_.AddIndex(index);
-    engine_->Remember({max_bytes});
+    engine_->Remember(options);
     engine_->Verify(*reference_, [this](const std::string& text) { differences.push_back(text); });
   }
 
@@ -84,6 +84,12 @@ class World {
     if (app == 3 && dice_.Chance(50)) pod.HostPort(8080);
     if (app == 4 && dice_.Chance(50)) pod.PreferNode(7, {{Require("disk", SelectorOp::kExists)}, {}, ""});
     if (dice_.Chance(15)) pod.Namespace("other");
+    if (dice_.Chance(10) && !live_.empty()) {
+      // As a daemon set does, mostly.
+      std::vector<std::string> names{Pick()};
+      if (dice_.Chance(30)) names.push_back(dice_.Chance(50) ? Pick() : "nowhere");
+      pod.RequireNode({{}, {Require("metadata.name", SelectorOp::kIn, names)}, ""});
+    }
     if (dice_.Chance(20)) pod.Priority(static_cast<int32_t>(10 * dice_.Below(3)));
     const auto term = [&](int64_t of, const char* key) {
       PodAffinityTerm made;
@@ -238,10 +244,50 @@ TEST(MemoryPropertyTest, DecidesAsIfNothingWereRemembered) {
 TEST(MemoryPropertyTest, DecidesTheSameWhenItMustForgetAllTheTime) {
   for (uint64_t seed = 100; seed <= 110; ++seed) {
     SCOPED_TRACE(seed);
-    World world(seed, "", 1);
+    World world(seed, "", {.max_bytes = 1});
     ASSERT_NO_FATAL_FAILURE(RunStory(world, 12, 80));
     EXPECT_LE(world.engine().memory_stats().classes, 2u);
   }
+}
+
+TEST(MemoryPropertyTest, DecidesTheSameWithAnyNumberOfThreads) {
+  for (const size_t threads : {1, 2, 4}) {
+    SCOPED_TRACE(threads);
+    World world(7, "", {.threads = threads, .split_rows = 1});
+    ASSERT_NO_FATAL_FAILURE(RunStory(world, 2200, 40));
+    EXPECT_GT(world.engine().memory_stats().full_passes, 5u);
+  }
+}
+
+TEST(MemoryTest, AClassIsKeptFromItsSecondPodOn) {
+  World world(1);
+  world.affinity = false;
+  for (int i = 0; i < 5; ++i) world.AddNode();
+  for (int i = 0; i < 3; ++i) {
+    auto pod = std::make_shared<const Pod>(
+        MakePod("p" + std::to_string(i)).Uid("u" + std::to_string(i)).Request({{"cpu", "1m"}}).Build());
+    world.Decide(pod);
+    EXPECT_EQ(world.engine().memory_stats().classes, i == 0 ? 0u : 1u);
+    EXPECT_EQ(world.engine().memory_stats().hits, i == 2 ? 1u : 0u);
+  }
+}
+
+TEST(MemoryTest, PodsThatNameTheirNodeAreDecidedWithoutALookAtTheOthers) {
+  World world(1);
+  world.affinity = false;
+  for (int i = 0; i < 5; ++i) world.AddNode();
+  for (int i = 0; i < 5; ++i) {
+    const std::string name = "p" + std::to_string(i);
+    world.Decide(std::make_shared<const Pod>(
+        MakePod(name)
+            .Uid(name)
+            .Tolerate({"", TolerationOp::kExists, "", TaintEffect::kNone})
+            .RequireNode({{}, {Require("metadata.name", SelectorOp::kIn, {"n" + std::to_string(i)})}, ""})
+            .Build()));
+  }
+  EXPECT_THAT(world.differences, ::testing::IsEmpty());
+  EXPECT_EQ(world.engine().memory_stats().decisions, 5u);
+  EXPECT_EQ(world.engine().memory_stats().full_passes, 0u);
 }
 
 }  // namespace

@@ -321,10 +321,16 @@ bool MemoryRun::AskLive() {
       const size_t size = std::min(kBatchRows, rows - begin);
       // By mark: whether nobody in front of this plugin rejected the row.
       asked.assign(work.refusals.size() + 1, 1);
-      for (size_t i = 0; i < work.refusals.size(); ++i) asked[i + 1] = work.refusals[i].position > position;
-      for (size_t i = 0; i < size; ++i) {
-        const framework::Mark mark = work.by_row[begin + i];
-        active[i] = mark != kAbsentMark && asked[mark];
+      bool only_fitting = true;
+      for (size_t i = 0; i < work.refusals.size(); ++i) {
+        asked[i + 1] = work.refusals[i].position > position;
+        only_fitting = only_fitting && !asked[i + 1];
+      }
+      const framework::Mark* const marks = work.by_row.data() + begin;
+      if (only_fitting) {
+        for (size_t i = 0; i < size; ++i) active[i] = marks[i] == kFitsMark;
+      } else {
+        for (size_t i = 0; i < size; ++i) active[i] = marks[i] != kAbsentMark && asked[marks[i]];
       }
       std::fill_n(verdicts.begin(), size, kFitsId);
       cycle_.FilterBatch(static_cast<Row>(begin), std::span(active).first(size), std::span(verdicts).first(size),

@@ -40,10 +40,14 @@ void MemoryRun::ListFeasible() {
   if (listed_) return;
   listed_ = true;
   std::vector<Row>& feasible = memory_.feasible_;
-  feasible.clear();
-  feasible.reserve(marks_->counts[kFitsMark]);
-  for (Row row = 0; row < marks_->by_row.size(); ++row)
-    if (marks_->by_row[row] == kFitsMark) feasible.push_back(row);
+  const std::vector<framework::Mark>& marks = marks_->by_row;
+  feasible.resize(marks_->counts[kFitsMark] + 1);  // one is written beyond the end
+  Row* out = feasible.data();
+  for (Row row = 0; row < marks.size(); ++row) {
+    *out = row;
+    out += marks[row] == kFitsMark;
+  }
+  feasible.pop_back();
 }
 
 bool MemoryRun::Score() {
@@ -391,16 +395,30 @@ bool MemoryRun::AddLive() {
 
 void MemoryRun::PickByTotals() {
   const std::span<const uint32_t> ranks = snapshot_.ranks();
-  const std::vector<Row>& feasible = memory_.feasible_;
-  const std::vector<int64_t>& totals = memory_.totals_;
+  const std::span<const Row> feasible = memory_.feasible_;
+  const std::span<const int64_t> totals = memory_.totals_;
   int64_t best = kUnscored;
   for (const int64_t total : totals) best = std::max(best, total);
+  // In locals, so that the loop need not store them.
+  size_t ties = 0;
+  uint32_t first = UINT32_MAX;
+  Row winner = kNoRow;
+  int64_t bar = INT64_MIN;  // what a total must exceed to be among the best few
   for (size_t k = 0; k < totals.size(); ++k) {
-    if (top_.size() < CycleTrace::kMaxCandidates || totals[k] > top_.back().total) Offer({totals[k], feasible[k], k});
-    if (totals[k] != best) continue;
-    ++ties_;
-    if (winner_ == kNoRow || ranks[feasible[k]] < ranks[winner_]) winner_ = feasible[k];
+    const int64_t total = totals[k];
+    if (total > bar) {
+      Offer({total, feasible[k], k});
+      if (top_.size() == CycleTrace::kMaxCandidates) bar = top_.back().total;
+    }
+    if (total != best) continue;
+    ++ties;
+    const uint32_t rank = ranks[feasible[k]];
+    if (rank >= first) continue;
+    first = rank;
+    winner = feasible[k];
   }
+  ties_ = ties;
+  winner_ = winner;
 }
 
 }  // namespace berth::framework

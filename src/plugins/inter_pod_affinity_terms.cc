@@ -119,19 +119,28 @@ void PairCounts::Add(const TopologyKeys& keys, size_t key, const Snapshot& snaps
   if (counts.empty()) counts.resize(column.distinct() + 1);
   const std::span<const uint32_t> values = column.values();
   const std::span<const uint8_t> live = snapshot.live();
-  size_t pairs = pairs_;  // here and not in the member, so that the loop need not store them
-  bool touched = touched_;
-  rows.ForEach([&, at = counts.data(), size = std::min(values.size(), live.size())](Row row, int64_t count) {
+  // Neighbours mostly share a zone: their sum is kept at hand until the value changes.
+  uint32_t last = LabelColumn::kAbsent;
+  int64_t sum = 0;
+  const auto store = [&] {
+    if (last == LabelColumn::kAbsent) return;
+    touched_ = true;
+    int64_t& count = counts[last];
+    pairs_ -= count != 0;
+    count += sum;
+    pairs_ += count != 0;
+  };
+  rows.ForEach([&, size = std::min(values.size(), live.size())](Row row, int64_t count) {
     if (row >= size || !live[row]) return;
     const uint32_t value = values[row];
-    if (value == LabelColumn::kAbsent) return;
-    touched = true;
-    const int64_t before = at[value], after = before + amount * count;
-    at[value] = after;
-    pairs += (after != 0) - (before != 0);
+    if (value != last) {
+      store();
+      last = value;
+      sum = 0;
+    }
+    sum += amount * count;
   });
-  pairs_ = pairs;
-  touched_ = touched;
+  store();
 }
 
 void ChangedCounts::Add(const TopologyKeys& keys, size_t key, Row row, int64_t amount) {

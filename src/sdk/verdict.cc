@@ -3,9 +3,10 @@
 #include "berth/verdict.h"
 
 #include <deque>
-#include <map>
+#include <functional>
+#include <mutex>
 #include <shared_mutex>
-#include <utility>
+#include <unordered_map>
 
 namespace berth {
 inline namespace v1 {
@@ -39,28 +40,39 @@ std::string Verdict::message() const {
   return text;
 }
 
+// Looked up by what they say: a key may point to a verdict outside the table.
 struct VerdictTable::Impl {
+  struct Hash {
+    size_t operator()(const Verdict* verdict) const {
+      size_t hash = static_cast<size_t>(verdict->code());
+      for (const std::string& reason : verdict->reasons()) hash = hash * 31 + std::hash<std::string>()(reason);
+      return hash;
+    }
+  };
+  struct Same {
+    bool operator()(const Verdict* a, const Verdict* b) const { return *a == *b; }
+  };
   mutable std::shared_mutex mutex;
-  std::map<std::pair<Code, std::vector<std::string>>, VerdictId> ids;
   std::deque<Verdict> verdicts;  // references stay valid as it grows
+  std::unordered_map<const Verdict*, VerdictId, Hash, Same> ids;
 };
 
 VerdictTable::VerdictTable() : impl_(std::make_shared<Impl>()) {
-  impl_->verdicts.emplace_back();
-  impl_->ids[{Code::kSuccess, {}}] = kFitsId;
+  impl_->ids.emplace(&impl_->verdicts.emplace_back(), kFitsId);
 }
 
 VerdictId VerdictTable::Intern(const Verdict& verdict) {
-  const std::pair<Code, std::vector<std::string>> key(verdict.code(), verdict.reasons());
   {
     std::shared_lock lock(impl_->mutex);
-    auto it = impl_->ids.find(key);
+    const auto it = impl_->ids.find(&verdict);
     if (it != impl_->ids.end()) return it->second;
   }
   std::unique_lock lock(impl_->mutex);
-  auto [it, added] = impl_->ids.emplace(key, static_cast<VerdictId>(impl_->verdicts.size()));
-  if (added) impl_->verdicts.push_back(verdict);
-  return it->second;
+  const auto it = impl_->ids.find(&verdict);
+  if (it != impl_->ids.end()) return it->second;
+  const auto id = static_cast<VerdictId>(impl_->verdicts.size());
+  impl_->ids.emplace(&impl_->verdicts.emplace_back(verdict), id);
+  return id;
 }
 
 const Verdict& VerdictTable::Get(VerdictId id) const {

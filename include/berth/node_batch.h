@@ -16,8 +16,11 @@ inline namespace v1 {
 // pods are judged by asking the same plugins about a batch of one row seen through an overlay.
 class RowOverlay {
  public:
+  RowOverlay() = default;  // of no row: Reset it first
   // Starts as the row is. REQUIRES: snapshot.live(row); both outlive the overlay.
   RowOverlay(const Snapshot& snapshot, Row row);
+  // Starts again, as another row is; the room that was made for the last one is used again.
+  void Reset(const Snapshot& snapshot, Row row);
   // `pod` must outlive the overlay. Removing keeps upstream's order: the last pod takes the removed one's place.
   void AddPod(const PodRecord& pod);
   void RemovePod(const PodRecord& pod);
@@ -33,9 +36,9 @@ class RowOverlay {
  private:
   void Count(const PodRecord& pod, int64_t sign);
 
-  Row row_;
+  Row row_ = kNoRow;
   std::vector<int64_t> requested_;  // by resource
-  int64_t pod_count_, nonzero_cpu_, nonzero_memory_;
+  int64_t pod_count_ = 0, nonzero_cpu_ = 0, nonzero_memory_ = 0;
   std::vector<const PodRecord*> pods_;
   std::vector<HostPort> ports_;
 };

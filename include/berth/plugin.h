@@ -63,6 +63,8 @@ class WhatIf {
   virtual Error RemovePod(const PodRecord& pod) = 0;
   virtual Error AddPod(const PodRecord& pod) = 0;
   virtual Verdict Judge() = 0;
+  // The same without the reasons, which is cheaper.
+  virtual bool Fits() { return Judge().fits(); }
 };
 
 // One pod's way through the stages, as plugins see it. Valid during a call only.

@@ -43,39 +43,6 @@ size_t TakeOne(std::span<const VerdictId> slots, std::span<uint8_t> active, Verd
   return count;
 }
 
-// A question about one node. States are cloned when the first pod is moved, not before.
-class WhatIfRun final : public WhatIf {
- public:
-  WhatIfRun(const CycleRun& run, Row row) : run_(run), row_(row), overlay_(run.snapshot(), row) {}
-
-  Error RemovePod(const PodRecord& pod) override {
-    overlay_.RemovePod(pod);
-    return run_.TellPodRemoved(Own(), pod, row_);
-  }
-  Error AddPod(const PodRecord& pod) override {
-    overlay_.AddPod(pod);
-    return run_.TellPodAdded(Own(), pod, row_);
-  }
-  Verdict Judge() override {
-    const PluginStates& states = own_ ? *own_ : run_.states();
-    if (run_.HasRelevantNominations(row_)) {
-      Ruling with = run_.FilterWithNominated(overlay_, states);
-      if (!with.verdict.fits()) return with.verdict;
-    }
-    return run_.FilterOverlay(overlay_, states).verdict;
-  }
-
- private:
-  PluginStates& Own() {
-    if (!own_) own_ = run_.states().Clone();
-    return *own_;
-  }
-  const CycleRun& run_;
-  Row row_;
-  RowOverlay overlay_;
-  std::optional<PluginStates> own_;
-};
-
 }  // namespace
 
 std::string Bracketed(const std::vector<std::string>& names) {
@@ -188,19 +155,31 @@ void CycleRun::FilterBatch(Row begin, std::span<uint8_t> active, std::span<Verdi
   }
 }
 
-Ruling CycleRun::FilterOverlay(const RowOverlay& overlay, const PluginStates& states) const {
+CycleRun::Answer CycleRun::AskOverlay(const RowOverlay& overlay, const PluginStates& states, bool settled) const {
   const NodeBatch batch(snapshot(), overlay);
-  for (const auto& entry : profile_.filter) {
+  for (size_t position = 0; position < profile_.filter.size(); ++position) {
+    const auto& entry = profile_.filter[position];
     if (states.skip_filter[entry.index]) continue;
+    if (settled && !reacts_.empty() && !reacts_[position]) continue;
     VerdictId slot = kFitsId;
     Rejections out(std::span<VerdictId>(&slot, 1), table_);
-    const Error error =
-        GuardError([&] { return entry.plugin->Filter(*this, states.slots[entry.index].get(), batch, out); });
-    if (!error.ok()) return {Verdict::Fail(error.text()), entry.index};
+    Error error = GuardError([&] { return entry.plugin->Filter(*this, states.slots[entry.index].get(), batch, out); });
+    if (!error.ok()) return {kFitsId, entry.index, std::move(error)};
     if (slot != kFitsId) slot = Admissible(slot, table_);
-    if (slot != kFitsId) return {table_.Get(slot), entry.index};
+    if (slot != kFitsId) return {slot, entry.index, Error::Ok()};
   }
   return {};
+}
+
+Ruling CycleRun::FilterOverlay(const RowOverlay& overlay, const PluginStates& states) const {
+  const Answer answer = AskOverlay(overlay, states, false);
+  if (!answer.error.ok()) return {Verdict::Fail(answer.error.text()), answer.plugin};
+  if (answer.verdict == kFitsId) return {};
+  return {table_.Get(answer.verdict), answer.plugin};
+}
+
+bool CycleRun::FitsOverlay(const RowOverlay& overlay, const PluginStates& states, bool settled) const {
+  return AskOverlay(overlay, states, settled).fits();
 }
 
 bool CycleRun::Relevant(const PodRecord& nominated) const {
@@ -215,14 +194,22 @@ bool CycleRun::HasRelevantNominations(Row row) const {
 
 Ruling CycleRun::FilterWithNominated(const RowOverlay& base, const PluginStates& states) const {
   RowOverlay overlay = base;
-  PluginStates with = states.Clone();
+  std::optional<PluginStates> with;
+  if (TracksPods()) with = states.Clone();
   for (const PodRecord* nominated : snapshot().nominated(base.row())) {
     if (!Relevant(*nominated)) continue;
     overlay.AddPod(*nominated);
-    const Error error = TellPodAdded(with, *nominated, base.row());
+    if (!with) continue;
+    const Error error = TellPodAdded(*with, *nominated, base.row());
     if (!error.ok()) return {Verdict::Fail(error.text()), kNoPlugin};
   }
-  return FilterOverlay(overlay, with);
+  return FilterOverlay(overlay, with ? *with : states);
+}
+
+bool CycleRun::TracksPods() const {
+  return std::any_of(profile_.pre_filter.begin(), profile_.pre_filter.end(), [&](const auto& entry) {
+    return !states_.skip_filter[entry.index] && entry.plugin->TracksPods();
+  });
 }
 
 Error CycleRun::TellPodAdded(PluginStates& states, const PodRecord& pod, Row row) const {
@@ -244,6 +231,60 @@ Error CycleRun::TellPodRemoved(PluginStates& states, const PodRecord& pod, Row r
   }
   return Error::Ok();
 }
+
+// A question about one node. States are cloned when the first pod is moved and somebody keeps track of that.
+class WhatIfRun final : public WhatIf {
+ public:
+  WhatIfRun(const CycleRun& run, Row row) : run_(run), row_(row), tracks_(run.TracksPods()), overlay_(Take(run, row)) {}
+  ~WhatIfRun() override { run_.spare_overlays_.push_back(std::move(overlay_)); }
+  WhatIfRun(const WhatIfRun&) = delete;
+  WhatIfRun& operator=(const WhatIfRun&) = delete;
+
+  Error RemovePod(const PodRecord& pod) override {
+    overlay_.RemovePod(pod);
+    return tracks_ ? run_.TellPodRemoved(Own(), pod, row_) : Error::Ok();
+  }
+  Error AddPod(const PodRecord& pod) override {
+    overlay_.AddPod(pod);
+    return tracks_ ? run_.TellPodAdded(Own(), pod, row_) : Error::Ok();
+  }
+  Verdict Judge() override {
+    if (run_.HasRelevantNominations(row_)) {
+      Ruling with = run_.FilterWithNominated(overlay_, states());
+      if (!with.verdict.fits()) return with.verdict;
+    }
+    Verdict verdict = run_.FilterOverlay(overlay_, states()).verdict;
+    settled_ = settled_ || verdict.fits();
+    return verdict;
+  }
+  bool Fits() override {
+    if (run_.HasRelevantNominations(row_) && !run_.FilterWithNominated(overlay_, states()).verdict.fits()) return false;
+    const bool fits = run_.FitsOverlay(overlay_, states(), settled_);
+    settled_ = settled_ || fits;
+    return fits;
+  }
+
+ private:
+  static RowOverlay Take(const CycleRun& run, Row row) {
+    if (run.spare_overlays_.empty()) return RowOverlay(run.snapshot(), row);
+    RowOverlay overlay = std::move(run.spare_overlays_.back());
+    run.spare_overlays_.pop_back();
+    overlay.Reset(run.snapshot(), row);
+    return overlay;
+  }
+  const PluginStates& states() const { return own_ ? *own_ : run_.states(); }
+  PluginStates& Own() {
+    if (!own_) own_ = run_.states().Clone();
+    return *own_;
+  }
+
+  const CycleRun& run_;
+  const Row row_;
+  const bool tracks_;
+  RowOverlay overlay_;
+  bool settled_ = false;  // it fitted once
+  std::optional<PluginStates> own_;
+};
 
 std::unique_ptr<WhatIf> CycleRun::Imagine(Row row) const { return std::make_unique<WhatIfRun>(*this, row); }
 

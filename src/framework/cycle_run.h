@@ -60,6 +60,8 @@ class CycleRun final : public Cycle {
                    std::span<const uint8_t> ask = {}) const;
   // One row through an overlay, with the given states.
   Ruling FilterOverlay(const RowOverlay& overlay, const PluginStates& states) const;
+  // The same without the reasons. `settled`: the row passed before, with other pods there.
+  bool FitsOverlay(const RowOverlay& overlay, const PluginStates& states, bool settled) const;
   // True when pods of at least this pod's priority, other than itself, are nominated to the row.
   bool HasRelevantNominations(Row row) const;
   // FilterOverlay with those pods there. REQUIRES: HasRelevantNominations(row).
@@ -68,6 +70,12 @@ class CycleRun final : public Cycle {
   // Tells the tracking PreFilter plugins of a pod that a what-if adds (or takes).
   Error TellPodAdded(PluginStates& states, const PodRecord& pod, Row row) const;
   Error TellPodRemoved(PluginStates& states, const PodRecord& pod, Row row) const;
+  // False: there is nobody to tell.
+  bool TracksPods() const;
+
+  // From now on filters are taken at their word: those with a 0 here, by place in Profile::filter, say the same of a
+  // row whatever pods are on it. REQUIRES: `reacts` outlives the run.
+  void Trust(std::span<const uint8_t> reacts) { reacts_ = reacts; }
 
   std::unique_ptr<WhatIf> Imagine(Row row) const override;
 
@@ -77,11 +85,22 @@ class CycleRun final : public Cycle {
   const PluginStates& states() const { return states_; }
 
  private:
+  friend class WhatIfRun;
+  // What the first filter that is against the row says, in its own words.
+  struct Answer {
+    VerdictId verdict = kFitsId;
+    uint16_t plugin = kNoPlugin;
+    Error error = Error::Ok();
+    bool fits() const { return verdict == kFitsId && error.ok(); }
+  };
+  Answer AskOverlay(const RowOverlay& overlay, const PluginStates& states, bool settled) const;
   bool Relevant(const PodRecord& nominated) const;
 
   const Profile& profile_;
   VerdictTable& table_;
   PluginStates states_;
+  std::span<const uint8_t> reacts_;                 // empty: nobody is taken at his word
+  mutable std::vector<RowOverlay> spare_overlays_;  // of what-ifs that are over
 };
 
 }  // namespace berth::framework

@@ -313,8 +313,10 @@ TEST_F(WhatIfTest, TakingPodsAwayMakesRoomAndPuttingThemBackFillsItAgain) {
     const PodRecord& victim = *snapshot.pods(0)[0];
     EXPECT_TRUE(what_if.RemovePod(victim).ok());
     EXPECT_TRUE(what_if.Judge().fits());
+    EXPECT_TRUE(what_if.Fits());
     EXPECT_TRUE(what_if.AddPod(victim).ok());
     EXPECT_EQ(what_if.Judge(), Verdict(kFull));
+    EXPECT_FALSE(what_if.Fits());
     EXPECT_EQ(snapshot.pods(0).size(), 2u) << "the snapshot is untouched";
   });
 }
@@ -326,6 +328,7 @@ TEST_F(WhatIfTest, ItsAnswersIncludeNominatedPods) {
   Imagine([](WhatIf& what_if, const Snapshot& snapshot) {
     EXPECT_TRUE(what_if.RemovePod(*snapshot.pods(0)[0]).ok());
     EXPECT_FALSE(what_if.Judge().fits()) << "the room belongs to the nominated pod";
+    EXPECT_FALSE(what_if.Fits());
     EXPECT_TRUE(what_if.RemovePod(*snapshot.pods(0)[1]).ok());
     EXPECT_TRUE(what_if.Judge().fits());
   });
@@ -355,6 +358,22 @@ TEST_F(WhatIfTest, PluginsThatTrackPodsAreToldOnAStateOfTheirOwn) {
   });
   EXPECT_EQ(told_skipped, 0);
   EXPECT_THAT(Rulings(Run()), ElementsAre(std::pair("n0", "a: full"))) << "the original state did not move";
+}
+
+TEST_F(WhatIfTest, StatesAreNotClonedWhenNobodyTracksPods) {
+  struct Unclonable : PluginState {
+    std::unique_ptr<PluginState> Clone() const override {
+      ADD_FAILURE() << "cloned";
+      return std::make_unique<Unclonable>();
+    }
+  };
+  cluster_.Add(MakeNode("n0")).Add(MakePod("x").OnNode("n0")).Add(MakePod("y").OnNode("n0"));
+  maker_.PreFilter("a", [] { return PreFilterOutcome::Ok(std::make_unique<Unclonable>()); });
+  AtMostTwoPods(maker_, "a");
+  Imagine([](WhatIf& what_if, const Snapshot& snapshot) {
+    EXPECT_TRUE(what_if.RemovePod(*snapshot.pods(0)[0]).ok());
+    EXPECT_TRUE(what_if.Fits());
+  });
 }
 
 TEST_F(WhatIfTest, AFailureToRemoveIsAnErrorThatNamesThePlugin) {

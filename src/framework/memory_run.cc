@@ -228,7 +228,7 @@ bool MemoryRun::MarkAll() {
   struct Batch {
     std::array<uint8_t, kBatchRows> active;
     std::array<VerdictId, kBatchRows> verdicts;
-    std::array<uint16_t, kBatchRows> plugins;
+    std::array<uint16_t, kBatchRows> plugins{};
   };
   const auto fill = [&](size_t number, Batch& batch) {
     const size_t begin = number * kBatchRows, size = std::min(kBatchRows, rows - begin);
@@ -313,7 +313,7 @@ bool MemoryRun::AskLive() {
   const size_t rows = work.by_row.size();
   std::array<uint8_t, kBatchRows> active;
   std::array<VerdictId, kBatchRows> verdicts;
-  std::array<uint16_t, kBatchRows> plugins;
+  std::array<uint16_t, kBatchRows> plugins{};
   std::vector<uint8_t> asked, ask(profile_.filter.size(), 0);
   for (const size_t position : live) {
     ask[position] = 1;

@@ -116,7 +116,7 @@ NodeTrial SelectVictims(const Cycle& cycle, const Budgets& budgets, Row row) {
   for (const bool violating : {true, false}) {
     for (const PodRecord* record : violating ? split.violating : split.others) {
       if (const Error error = node->AddPod(*record); !error.ok()) return {Verdict::Fail(error.text()), {}, 0};
-      if (node->Judge().fits()) continue;
+      if (node->Fits()) continue;
       if (const Error error = node->RemovePod(*record); !error.ok()) return {Verdict::Fail(error.text()), {}, 0};
       trial.victims.push_back(record);
       trial.pdb_violations += violating;

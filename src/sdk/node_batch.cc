@@ -9,13 +9,16 @@
 namespace berth {
 inline namespace v1 {
 
-RowOverlay::RowOverlay(const Snapshot& snapshot, Row row)
-    : row_(row),
-      pod_count_(snapshot.pod_count()[row]),
-      nonzero_cpu_(snapshot.nonzero_cpu()[row]),
-      nonzero_memory_(snapshot.nonzero_memory()[row]),
-      pods_(snapshot.pods(row).begin(), snapshot.pods(row).end()),
-      ports_(snapshot.row_data(row).ports) {
+RowOverlay::RowOverlay(const Snapshot& snapshot, Row row) { Reset(snapshot, row); }
+
+void RowOverlay::Reset(const Snapshot& snapshot, Row row) {
+  row_ = row;
+  pod_count_ = snapshot.pod_count()[row];
+  nonzero_cpu_ = snapshot.nonzero_cpu()[row];
+  nonzero_memory_ = snapshot.nonzero_memory()[row];
+  const std::span<const PodRecord* const> pods = snapshot.pods(row);
+  pods_.assign(pods.begin(), pods.end());
+  ports_ = snapshot.row_data(row).ports;
   requested_.resize(snapshot.resource_count());
   for (size_t i = 0; i < requested_.size(); ++i) requested_[i] = snapshot.requested(static_cast<ResourceId>(i))[row];
 }
@@ -27,13 +30,15 @@ void RowOverlay::AddPod(const PodRecord& pod) {
 }
 
 void RowOverlay::RemovePod(const PodRecord& pod) {
-  auto it = std::find_if(pods_.begin(), pods_.end(),
-                         [&](const PodRecord* p) { return p == &pod || p->pod->uid() == pod.pod->uid(); });
+  auto it = std::find(pods_.begin(), pods_.end(), &pod);
+  if (it == pods_.end()) {
+    it = std::find_if(pods_.begin(), pods_.end(), [&](const PodRecord* p) { return p->pod->uid() == pod.pod->uid(); });
+  }
   if (it == pods_.end()) return;
   *it = pods_.back();
   pods_.pop_back();
   Count(pod, -1);
-  RemoveHostPorts(*pod.pod, ports_);
+  if (!ports_.empty()) RemoveHostPorts(*pod.pod, ports_);  // spares a look at the containers
 }
 
 std::span<const int64_t> RowOverlay::requested(ResourceId id) const {

@@ -46,6 +46,20 @@ TEST_F(NodeBatchTest, EveryColumnIsCutToTheRowsOfTheBatch) {
   EXPECT_EQ(batch.overlay(), nullptr);
 }
 
+TEST_F(NodeBatchTest, AnOverlayCanStartAgainAsAnotherRow) {
+  const Snapshot snapshot = cluster_.snapshot();
+  RowOverlay overlay(snapshot, 1);
+  overlay.RemovePod(*snapshot.pods(1)[0]);
+  overlay.Reset(snapshot, 2);
+  const NodeBatch batch(snapshot, overlay);
+  EXPECT_EQ(batch.row(0), 2u);
+  EXPECT_THAT(batch.requested(ResourceId::kCpu), ElementsAre(3000));
+  EXPECT_THAT(batch.requested(InternResource("example.com/gpu")), ElementsAre(0));
+  EXPECT_THAT(batch.pod_count(), ElementsAre(1));
+  EXPECT_THAT(Names(batch.pods(0)), ElementsAre("p3"));
+  EXPECT_TRUE(batch.ports(0).empty());
+}
+
 TEST_F(NodeBatchTest, AnOverlayStartsAsTheRowIs) {
   const Snapshot snapshot = cluster_.snapshot();
   const RowOverlay overlay(snapshot, 1);

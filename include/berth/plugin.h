@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "berth/clock.h"
@@ -154,6 +155,19 @@ class FilterPlugin : public virtual Plugin {
   virtual Error Filter(const Cycle& cycle, const PluginState* state, const NodeBatch& nodes, Rejections& out) const = 0;
 };
 
+// Where taking away all pods of lower priority than the pod's own can make room for it, and where it cannot.
+struct Prospects {
+  struct Open {
+    size_t place;  // among the resolvable rows
+    Row row;
+  };
+  size_t resolvable = 0;       // rows of FilterReport::Resolvable
+  std::vector<Open> open;      // where it can, or where that is not known; in node order
+  size_t without_victims = 0;  // rows without pods of lower priority
+  // The rest: what still rejects the pod then, and on how many rows. Valid as long as the report; may repeat.
+  std::vector<std::pair<const Verdict*, size_t>> hopeless;
+};
+
 // What filtering found, for PostFilter: why no node fits.
 class FilterReport {
  public:
@@ -162,6 +176,8 @@ class FilterReport {
   virtual const Verdict& verdict(Row row) const = 0;
   // The rows where taking pods away may help (code Unschedulable), in node order.
   virtual std::vector<Row> Resolvable() const = 0;
+  // The same rows, sorted by what is known about preemption there. Nothing is by default: all of them are open.
+  virtual Prospects LookAhead() const;
 };
 
 struct PreemptionCandidate {

@@ -111,6 +111,7 @@ Memory::Stats Engine::memory_stats() const {
     sum.hits += stats.hits;
     sum.full_passes += stats.full_passes;
     sum.repaired_rows += stats.repaired_rows;
+    sum.cleared_rows += stats.cleared_rows;
     sum.classes += stats.classes;
     sum.bytes += stats.bytes;
   }

@@ -13,6 +13,8 @@ namespace berth::framework {
 namespace {
 
 constexpr Epochs kOutside = epoch::kUnrememberable | epoch::kOtherRows | epoch::kOwnIndex;
+// What a row is by its pods.
+constexpr RowFields kOfPods = row_field::kRequested | row_field::kPodCount | row_field::kPorts | row_field::kPods;
 
 // Everything that plugins may look at, except who the pod is and how it fared so far.
 bool SameTemplate(const Pod& a, const Pod& b) {
@@ -54,11 +56,19 @@ Memory::Memory(const Profile& profile, VerdictTable& table, const Clock& clock, 
   signs.assign(profile.plugins.size(), 0);
   for (const auto& entry : profile.pre_filter)
     signs[entry.index] |= !(entry.plugin->DependsOn(Point::kPreFilter).epochs & epoch::kUnrememberable);
+  const auto tracks = [&](uint16_t plugin) {
+    return std::any_of(profile.pre_filter.begin(), profile.pre_filter.end(),
+                       [&](const auto& entry) { return entry.index == plugin && entry.plugin->TracksPods(); });
+  };
   for (const auto& entry : profile.filter) {
     FilterPlan plan{entry.plugin->DependsOn(Point::kFilter), false};
     plan.remembered = !(plan.depends.epochs & kOutside);
     signs[entry.index] |= !(plan.depends.epochs & epoch::kUnrememberable);
-    if (plan.remembered) filter_epochs_ |= plan.depends.epochs;
+    if (plan.remembered) {
+      filter_epochs_ |= plan.depends.epochs;
+      filter_fields_ |= plan.depends.row;
+    }
+    reacts_.push_back(!plan.remembered || (plan.depends.row & kOfPods) != 0 || tracks(entry.index));
     ask_.push_back(plan.remembered);
     position_of_.resize(std::max(position_of_.size(), size_t{entry.index} + 1));
     position_of_[entry.index] = static_cast<uint16_t>(filters_.size());
@@ -194,6 +204,12 @@ std::optional<Decision> Memory::Decide(const Pod& pod, const Snapshot& snapshot,
     if (!error.ok()) {
       decision.reset();
       pod_class->marked = pod_class->scored = false;
+    }
+    // Who fits nowhere comes back. States made for this pod are made again for the class.
+    if (fresh && !fresh->exemplar && run.keep() && decision && decision->kind == Judgement::Kind::kRejected) {
+      fresh->exemplar = pod;
+      for (PodClass::Outcome& outcome : fresh->pre_filter) outcome.known = false;
+      for (PodClass::Outcome& outcome : fresh->pre_score) outcome.known = false;
     }
     if (fresh && fresh->exemplar && run.keep()) {
       Keep(std::move(fresh));

@@ -51,6 +51,7 @@ class Memory {
     uint64_t hits = 0;       // of pods whose class was known
     uint64_t full_passes = 0;
     uint64_t repaired_rows = 0;
+    uint64_t cleared_rows = 0;  // judged with all pods of lower priority gone
     size_t classes = 0, bytes = 0;
   };
   Stats stats() const;
@@ -89,10 +90,11 @@ class Memory {
   std::vector<uint16_t> late_;         // plugins from Reserve on, which may want PreFilter's state
   std::vector<uint16_t> position_of_;  // by plugin: its place in Profile::filter
   std::vector<uint8_t> ask_;           // by that place: whether it is remembered
+  std::vector<uint8_t> reacts_;        // by that place: 0: what it says of a row is the same with other pods there
   bool weights_fit_ = true;            // in PodClass::Total
   std::unique_ptr<util::WorkerPool> pool_;
   Epochs filter_epochs_ = 0, score_epochs_ = 0;
-  RowFields score_fields_ = 0;
+  RowFields filter_fields_ = 0, score_fields_ = 0;
 
   std::unordered_map<std::string, std::unique_ptr<PodClass>> classes_;
   PodClass* last_ = nullptr;
@@ -110,6 +112,7 @@ class Memory {
   std::vector<RowFields> dirty_fields_;
   std::vector<Row> dirty_;
   std::vector<Row> feasible_;
+  RowOverlay overlay_;
   std::vector<int64_t> totals_, scratch_;
   std::vector<std::vector<int64_t>> live_scores_;  // as Profile::score: normalized, by place in feasible_
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What PreFilter and the filters say, remembered and repaired, and the decision that comes of it; scores and the pick
-// are in memory_run_score.cc. The order of stages and every word are those of judge.cc.
+// are in memory_run_score.cc, what preemption asks is in memory_run_clear.cc. The order of stages and every word are
+// those of judge.cc.
 #include "framework/memory_run.h"
 
 #include <algorithm>
@@ -18,8 +19,8 @@ constexpr uint8_t kOne = 1;
 // What PostFilter plugins see.
 class MarksReport final : public FilterReport {
  public:
-  MarksReport(const Marks& marks, const VerdictTable& table, const Snapshot& snapshot)
-      : marks_(marks), table_(table), snapshot_(snapshot) {}
+  MarksReport(MemoryRun& run, const Marks& marks, const VerdictTable& table, const Snapshot& snapshot)
+      : run_(run), marks_(marks), table_(table), snapshot_(snapshot) {}
   const Verdict& verdict(Row row) const override {
     const framework::Mark mark = row < marks_.by_row.size() ? marks_.by_row[row] : kAbsentMark;
     if (mark == kAbsentMark || mark == kFitsMark) return absent_;
@@ -34,8 +35,10 @@ class MarksReport final : public FilterReport {
       if (const framework::Mark mark = marks_.by_row[row]; mark != kAbsentMark && helps[mark]) rows.push_back(row);
     return rows;
   }
+  Prospects LookAhead() const override { return run_.LookAhead(); }
 
  private:
+  MemoryRun& run_;
   const Marks& marks_;
   const VerdictTable& table_;
   const Snapshot& snapshot_;
@@ -222,6 +225,7 @@ bool MemoryRun::Repair(Row row, RowFields fields) {
 
 bool MemoryRun::MarkAll() {
   ++memory_.stats_.full_passes;
+  ++class_.fills;
   const size_t rows = snapshot_.rows();
   class_.marks.Clear(rows);
   const std::span<const uint8_t> live = snapshot_.live();
@@ -451,7 +455,8 @@ Decision MemoryRun::Rejects(CycleTrace& trace) {
   Decision out;
   out.kind = Judgement::Kind::kRejected;
   out.evaluated = snapshot_.node_count();
-  PostFilterRuling ruling = RunPostFilter(cycle_, MarksReport(*marks_, memory_.table_, snapshot_));
+  cycle_.Trust(memory_.reacts_);
+  PostFilterRuling ruling = RunPostFilter(cycle_, MarksReport(*this, *marks_, memory_.table_, snapshot_));
   out.post_filter = std::move(ruling.outcome);
   out.post_filter_plugin = ruling.plugin;
   FitErrorParts parts;

@@ -17,6 +17,8 @@ class MemoryRun {
   std::optional<Decision> Decide(CycleTrace& trace);
   // Whether what was found out is worth keeping.
   bool keep() const { return keep_; }
+  // Where preemption may help, for a pod that fits nowhere. REQUIRES: called by PostFilter.
+  Prospects LookAhead();
 
  private:
   // Each returns false when this decision has to be left to Judge.
@@ -49,6 +51,9 @@ class MemoryRun {
   // The admissible form of what a plugin wrote for a row; no value when it failed.
   std::optional<framework::Mark> Named(Marks& marks, size_t position, VerdictId id);
   void Resize(size_t rows);
+  // Brings the class's `cleared` up to date; false when it cannot be remembered.
+  bool RefreshCleared();
+  framework::Mark ClearedMark(Row row);
   void RefreshBlocks();
   void ListFeasible();
   void PickByBlocks();

@@ -88,7 +88,18 @@ struct PodClass {
 
   bool marked = false;  // `marks` holds as of `position` for the remembered plugins
   uint64_t position = 0, filter_stamp = 0;
+  uint64_t fills = 0;  // how often `marks` was made from nothing
   Marks marks;
+
+  // What rejects a pod of this class and priority on a row with every pod of lower priority gone. Only rows that
+  // `marks` rejects and where taking pods away may help have a mark.
+  struct Cleared {
+    uint64_t fill = 0;  // PodClass::fills; 0: never made
+    uint64_t position = 0;
+    int32_t priority = 0;
+    Marks marks;
+  };
+  Cleared cleared;
 
   std::vector<Outcome> pre_score;  // as Profile::pre_score
   std::vector<StateSlot> score_states;

@@ -59,13 +59,18 @@ struct DryRun {
   std::vector<std::string> errors;
 };
 
-// Tries nodes in turn, from `offset` on, until enough candidates are found, one of them without budget violations.
-DryRun TryNodes(const Cycle& cycle, const std::vector<Row>& potential, size_t offset, size_t wanted) {
-  const Budgets budgets(cycle.snapshot());
+// Tries nodes in turn, from place `offset` on, until enough candidates are found, one of them without budget
+// violations. Nodes without hope are counted, not tried.
+DryRun TryNodes(const Cycle& cycle, const Prospects& prospects, size_t offset, size_t wanted) {
   DryRun run;
+  const std::vector<Prospects::Open>& open = prospects.open;
+  const auto first =
+      std::partition_point(open.begin(), open.end(), [&](const Prospects::Open& at) { return at.place < offset; });
+  const auto skip = static_cast<size_t>(first - open.begin());
+  const Budgets budgets = open.empty() ? Budgets() : Budgets(cycle.snapshot());
   std::vector<PreemptionCandidate> violating;
-  for (size_t i = 0; i < potential.size(); ++i) {
-    const Row row = potential[(offset + i) % potential.size()];
+  for (size_t i = 0; i < open.size(); ++i) {
+    const Row row = open[(skip + i) % open.size()].row;
     NodeTrial trial = SelectVictims(cycle, budgets, row);
     const std::string& name = cycle.snapshot().node(row).name();
     if (trial.verdict.fits() && trial.victims.empty()) {
@@ -84,6 +89,13 @@ DryRun TryNodes(const Cycle& cycle, const std::vector<Row>& potential, size_t of
     if (!run.candidates.empty() && run.candidates.size() + violating.size() >= wanted) break;
   }
   std::move(violating.begin(), violating.end(), std::back_inserter(run.candidates));
+  if (!run.candidates.empty()) return run;
+  Count(DefaultPreemption::kNoVictims, prospects.without_victims, run.reasons);
+  run.rejected += prospects.without_victims;
+  for (const auto& [verdict, nodes] : prospects.hopeless) {
+    Count(*verdict, nodes, run.reasons);
+    run.rejected += nodes;
+  }
   return run;
 }
 
@@ -143,11 +155,12 @@ PostFilterOutcome DefaultPreemption::Preempt(const Cycle& cycle, const FilterRep
   }
   if (snapshot.node_count() == 0) return {Verdict::Fail("no nodes available"), std::nullopt, nullptr};
 
-  const std::vector<Row> potential = report.Resolvable();
+  const Prospects prospects = report.LookAhead();
   DryRun run;
-  if (!potential.empty()) {
-    const size_t offset = handle_.Random() % potential.size();
-    run = TryNodes(cycle, potential, offset, static_cast<size_t>(CandidatesWanted(std::ssize(potential))));
+  if (prospects.resolvable > 0) {
+    const size_t offset = handle_.Random() % prospects.resolvable;
+    const int64_t wanted = CandidatesWanted(static_cast<int64_t>(prospects.resolvable));
+    run = TryNodes(cycle, prospects, offset, static_cast<size_t>(wanted));
   }
   if (run.candidates.empty()) {
     if (!run.errors.empty()) return {Verdict::Fail(Join(run.errors)), std::nullopt, nullptr};

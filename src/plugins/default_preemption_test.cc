@@ -39,6 +39,15 @@ class DefaultPreemptionTest : public ::testing::Test {
   // Judges the pod; `outcome_` is what PostFilter said.
   void Run(const Pod& pod, const DefaultPreemption::Args& args = {}) {
     const DefaultPreemption plugin(args, *handle_);
+    const framework::Profile profile = ProfileWith(plugin);
+    VerdictTable table;
+    const ManualClock clock;
+    const Snapshot snapshot = cluster_.snapshot();
+    framework::Judgement found = framework::Judge(profile, table, clock).Run(pod, snapshot);
+    ASSERT_TRUE(found.post_filter_ran) << found.message;
+    outcome_ = std::move(found.post_filter);
+  }
+  framework::Profile ProfileWith(const DefaultPreemption& plugin) const {
     framework::Profile profile;
     profile.plugins.resize(3);
     profile.plugins[0].name = "TaintToleration";
@@ -48,12 +57,7 @@ class DefaultPreemptionTest : public ::testing::Test {
     profile.pre_filter.push_back({&fit_, 1});
     profile.filter.push_back({&fit_, 1});
     profile.post_filter.push_back({&plugin, 2});
-    VerdictTable table;
-    const ManualClock clock;
-    const Snapshot snapshot = cluster_.snapshot();
-    framework::Judgement found = framework::Judge(profile, table, clock).Run(pod, snapshot);
-    ASSERT_TRUE(found.post_filter_ran) << found.message;
-    outcome_ = std::move(found.post_filter);
+    return profile;
   }
   std::string Message() const { return outcome_.verdict.message(); }
   // Victims of the node's candidacy, `-` when it is no candidate.
@@ -105,6 +109,41 @@ TEST_F(DefaultPreemptionTest, TheMessageCountsWhyNoNodeHelps) {
   EXPECT_EQ(Message(),
             "preemption: 0/4 nodes are available: 1 Insufficient cpu, 1 No preemption victims found for incoming pod, "
             "2 Preemption is not helpful for scheduling.");
+}
+
+// A report of a host that knows more than the verdicts.
+class Foresight final : public FilterReport {
+ public:
+  explicit Foresight(Prospects prospects) : prospects_(std::move(prospects)) {}
+  const Verdict& verdict(Row) const override { return verdict_; }
+  std::vector<Row> Resolvable() const override { return {}; }
+  Prospects LookAhead() const override { return prospects_; }
+
+ private:
+  Prospects prospects_;
+  Verdict verdict_{Code::kUnschedulable, "full"};
+};
+
+TEST_F(DefaultPreemptionTest, NodesWithoutHopeAreCountedNotTried) {
+  for (const char* name : {"a", "b", "c", "d"})
+    cluster_.Add(Cpus(name, "2")).Add(Cpu(std::string("on-") + name, "2", 1).OnNode(name));
+  const DefaultPreemption plugin({}, *handle_);
+  const framework::Profile profile = ProfileWith(plugin);
+  VerdictTable table;
+  const Pod pod = Cpu("p", "2", 10);
+  const Snapshot snapshot = cluster_.snapshot();
+  framework::CycleRun run(profile, table, pod, snapshot, Time());
+  run.RunPreFilter();
+  const Verdict why(Code::kUnschedulable, "too cold");
+  Prospects prospects{3, {}, 1, {{&why, 2}}};
+  EXPECT_EQ(plugin.PostFilter(run, nullptr, Foresight(prospects)).verdict.message(),
+            "preemption: 0/4 nodes are available: 1 No preemption victims found for incoming pod, 1 Preemption is not "
+            "helpful for scheduling, 2 too cold.");
+  prospects = {3, {{1, snapshot.FindRow("b")}}, 1, {{&why, 1}}};
+  const PostFilterOutcome outcome = plugin.PostFilter(run, nullptr, Foresight(prospects));
+  ASSERT_NE(outcome.plan, nullptr);
+  ASSERT_EQ(outcome.plan->candidates.size(), 1u);
+  EXPECT_EQ(outcome.nominated_node, "b");
 }
 
 TEST_F(DefaultPreemptionTest, NeverMeansNever) {

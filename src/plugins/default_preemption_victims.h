@@ -23,6 +23,7 @@ void SortByImportance(std::vector<const PodRecord*>& pods, Time now);
 // Disruption budgets, as far as they allow evictions now.
 class Budgets {
  public:
+  Budgets() = default;  // there are none
   explicit Budgets(const Snapshot& snapshot);
   struct Split {
     std::vector<const PodRecord*> violating, others;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a plugin's answers depend on, the signature of a pod, and indexes a plugin may own. Declaring them is what lets
 // answers be remembered and only the rows that changed be judged again; the default, "everything", is always right and
-// never remembered. Remembering must never change a decision.
+// never remembered. Remembering must never change a decision: `berth sim --verify` decides both ways, and says when a
+// plugin read what it does not declare.
 #pragma once
 
 #include <cstdint>
@@ -9,34 +10,22 @@
 #include <string>
 #include <string_view>
 
+#include "berth/epochs.h"
 #include "berth/snapshot.h"
 
 namespace berth {
 inline namespace v1 {
-
-// What lies outside the judged row, as counters that grow with every change.
-using Epochs = uint32_t;
-namespace epoch {
-inline constexpr Epochs kNodeSet = 1 << 0,  // nodes come and go
-    kImageSpread = 1 << 1,                  // on how many nodes an image is
-    kOwnIndex = 1 << 2,                     // the plugin's own index
-    kOtherRows = 1 << 3,                    // anything about other nodes and their pods, without an index
-    kNodeLabels = 1 << 4,                   // any node's labels
-    kSets = 1 << 9,                         // which set of taints, images or features an id stands for
-    kAffinityPods = 1 << 10,                // placed pods that have pod (anti-)affinity
-    kNamespaces = 1 << 5,
-                        kWorkloads = 1 << 6,  // services, replication controllers, replica sets, stateful sets
-    kDevices = 1 << 7,                        // resource claims and slices, device classes
-    kVolumes = 1 << 8,                        // claims, volumes, storage classes, CSI objects, attachments
-    kObjects = kNamespaces | kWorkloads | kDevices | kVolumes,
-                        kUnrememberable = 1u << 31;  // a clock, randomness, the outside world
-}  // namespace epoch
 
 // The counters of `epochs` as one number, which changes whenever one of them does. Not for kOwnIndex, which the
 // plugin's index has, nor for kUnrememberable.
 uint64_t Stamp(const Snapshot& snapshot, Epochs epochs);
 
 // What one answer depends on. For PreFilter and PreScore, which judge no row, only the epochs count.
+//
+// Filter and Score: what NodeBatch and NodeView show belongs to the judged rows, so `row` is to name it. What Snapshot
+// shows is to be named in `epochs`: the whole column of a resource is kOtherRows. Tables that only say what a row's ids
+// mean (labels(), taint_sets(), FindRow() …) are covered by the row's field as well. A node's annotations and
+// conditions are in no group: who reads them depends on Everything().
 struct Depends {
   RowFields row = row_field::kAll;
   Epochs epochs = epoch::kUnrememberable;

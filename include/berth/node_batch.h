@@ -61,27 +61,40 @@ class NodeBatch {
   // Null unless this is a what-if.
   const RowOverlay* overlay() const { return overlay_; }
 
-  std::span<const int64_t> allocatable(ResourceId id) const { return Cut(snapshot_->allocatable(id)); }
-  std::span<const int64_t> requested(ResourceId id) const {
-    return overlay_ ? overlay_->requested(id) : Cut(snapshot_->requested(id));
+  std::span<const int64_t> allocatable(ResourceId id) const {
+    return Cut(Seen(row_field::kAllocatable).allocatable(id));
   }
-  std::span<const int64_t> pod_count() const { return overlay_ ? overlay_->pod_count() : Cut(snapshot_->pod_count()); }
+  std::span<const int64_t> requested(ResourceId id) const {
+    const Snapshot seen = Seen(row_field::kRequested);
+    return overlay_ ? overlay_->requested(id) : Cut(seen.requested(id));
+  }
+  std::span<const int64_t> pod_count() const {
+    const Snapshot seen = Seen(row_field::kPodCount);
+    return overlay_ ? overlay_->pod_count() : Cut(seen.pod_count());
+  }
   std::span<const int64_t> nonzero_cpu() const {
-    return overlay_ ? overlay_->nonzero_cpu() : Cut(snapshot_->nonzero_cpu());
+    const Snapshot seen = Seen(row_field::kRequested);
+    return overlay_ ? overlay_->nonzero_cpu() : Cut(seen.nonzero_cpu());
   }
   std::span<const int64_t> nonzero_memory() const {
-    return overlay_ ? overlay_->nonzero_memory() : Cut(snapshot_->nonzero_memory());
+    const Snapshot seen = Seen(row_field::kRequested);
+    return overlay_ ? overlay_->nonzero_memory() : Cut(seen.nonzero_memory());
   }
-  std::span<const uint8_t> unschedulable() const { return Cut(snapshot_->unschedulable()); }
-  std::span<const uint32_t> taint_set() const { return Cut(snapshot_->taint_set()); }
-  std::span<const uint32_t> image_set() const { return Cut(snapshot_->image_set()); }
-  std::span<const uint32_t> feature_set() const { return Cut(snapshot_->feature_set()); }
-  std::span<const uint32_t> labels(const LabelColumn& column) const { return Cut(column.values()); }
+  std::span<const uint8_t> unschedulable() const { return Cut(Seen(row_field::kUnschedulable).unschedulable()); }
+  std::span<const uint32_t> taint_set() const { return Cut(Seen(row_field::kTaints).taint_set()); }
+  std::span<const uint32_t> image_set() const { return Cut(Seen(row_field::kImages).image_set()); }
+  std::span<const uint32_t> feature_set() const { return Cut(Seen(row_field::kFeatures).feature_set()); }
+  std::span<const uint32_t> labels(const LabelColumn& column) const {
+    Seen(row_field::kLabels);
+    return Cut(column.values());
+  }
   std::span<const PodRecord* const> pods(size_t i) const {
-    return overlay_ ? overlay_->pods() : snapshot_->pods(row(i));
+    const Snapshot seen = Seen(row_field::kPods);
+    return overlay_ ? overlay_->pods() : seen.pods(row(i));
   }
   std::span<const HostPort> ports(size_t i) const {
-    return overlay_ ? overlay_->ports() : std::span<const HostPort>(snapshot_->row_data(row(i)).ports);
+    const Snapshot seen = Seen(row_field::kPorts);
+    return overlay_ ? overlay_->ports() : seen.ports(row(i));
   }
   NodeView view(size_t i) const { return NodeView(*snapshot_, row(i), overlay_); }
 
@@ -91,6 +104,10 @@ class NodeBatch {
   std::span<const T> Cut(std::span<const T> column) const {
     return column.subspan(begin_, active_.size());
   }
+  Snapshot Seen(RowFields fields) const {
+    snapshot_->Note(begin_, active_.size(), fields);
+    return snapshot_->Unwatched();
+  }
 
   const Snapshot* snapshot_;
   Row begin_;
@@ -99,10 +116,12 @@ class NodeBatch {
 };
 
 inline int64_t NodeView::requested(ResourceId id) const {
-  return overlay_ ? overlay_->requested(id)[0] : snapshot_->requested(id)[row_];
+  const Snapshot seen = Seen(row_field::kRequested);
+  return overlay_ ? overlay_->requested(id)[0] : seen.requested(id)[row_];
 }
 inline std::span<const PodRecord* const> NodeView::pods() const {
-  return overlay_ ? overlay_->pods() : snapshot_->pods(row_);
+  const Snapshot seen = Seen(row_field::kPods);
+  return overlay_ ? overlay_->pods() : seen.pods(row_);
 }
 
 }  // namespace v1

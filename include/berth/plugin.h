@@ -75,7 +75,11 @@ class Cycle {
   virtual ~Cycle() = default;
   const Pod& pod() const { return *pod_; }
   const Snapshot& snapshot() const { return *snapshot_; }
-  Time now() const { return now_; }
+  // Who asks depends on epoch::kUnrememberable.
+  Time now() const {
+    snapshot_->Note(epoch::kUnrememberable);
+    return now_;
+  }
   // REQUIRES: snapshot().live(row), PreFilter has run.
   virtual std::unique_ptr<WhatIf> Imagine(Row row) const = 0;
 

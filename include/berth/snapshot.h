@@ -16,6 +16,7 @@
 #include "berth/node.h"
 #include "berth/object_store.h"
 #include "berth/pod.h"
+#include "berth/read_set.h"
 
 namespace berth {
 inline namespace v1 {
@@ -138,74 +139,156 @@ class RowOverlay;
 //
 // Row i of every column describes the same node and rows never move while a Snapshot is in use. On the scheduling
 // thread it costs nothing: it is a view of ClusterState's own arrays, stable because events wait until the cycle is
-// over.
+// over. Plugins take it from the Cycle or NodeBatch of every call and do not keep it.
 //
 // Thread safety: any thread while the cycle lasts. Where a pool judges, order() and ranks() were built before.
 class Snapshot {
  public:
   explicit Snapshot(const SnapshotSource& source) : source_(&source), data_(&source.data()) {}
+  // The same, but what is read is noted. REQUIRES: `reads` outlives it and its copies; one thread.
+  Snapshot(const Snapshot& of, ReadSet& reads) : source_(of.source_), data_(of.data_), reads_(&reads) {}
 
-  size_t rows() const { return data_->live.size(); }  // free and ghost ones included
-  size_t node_count() const { return data_->node_count; }
-  bool live(Row row) const { return row < data_->live.size() && data_->live[row] != 0; }
-  std::span<const uint8_t> live() const { return data_->live; }
+  size_t rows() const { return Noting(epoch::kNodeSet).live.size(); }  // free and ghost ones included
+  size_t node_count() const { return Noting(epoch::kNodeSet).node_count; }
+  bool live(Row row) const {
+    if (reads_ && !reads_->IsAbout(row)) [[unlikely]]
+      reads_->epochs |= epoch::kNodeSet;
+    return row < data_->live.size() && data_->live[row] != 0;
+  }
+  std::span<const uint8_t> live() const { return Noting(epoch::kNodeSet).live; }
   // kNoRow when there is no such node.
-  Row FindRow(std::string_view node_name) const { return source_->FindRow(node_name); }
+  Row FindRow(std::string_view node_name) const {
+    NoteMeaning(row_field::kName);
+    return source_->FindRow(node_name);
+  }
   // REQUIRES: live(row)
-  const Node& node(Row row) const { return *data_->rows[row].node; }
+  const Node& node(Row row) const { return *Noting(row, ReadSet::kNodeObject).node; }
   NodeView view(Row row) const;
 
-  std::span<const int64_t> allocatable(ResourceId id) const { return Column(data_->allocatable, id); }
-  std::span<const int64_t> requested(ResourceId id) const { return Column(data_->requested, id); }
+  std::span<const int64_t> allocatable(ResourceId id) const {
+    return Column(Whole(row_field::kAllocatable).allocatable, id);
+  }
+  std::span<const int64_t> requested(ResourceId id) const { return Column(Whole(row_field::kRequested).requested, id); }
   // Resource ids at or above it are requested nowhere.
   size_t resource_count() const { return data_->requested.size(); }
-  std::span<const int64_t> pod_count() const { return data_->pod_count; }
-  std::span<const int64_t> nonzero_cpu() const { return data_->nonzero_cpu; }
-  std::span<const int64_t> nonzero_memory() const { return data_->nonzero_memory; }
-  std::span<const int32_t> lowest_priority() const { return data_->lowest_priority; }
-  std::span<const uint8_t> unschedulable() const { return data_->unschedulable; }
-  std::span<const uint32_t> taint_set() const { return data_->taint_set; }
-  std::span<const uint32_t> image_set() const { return data_->image_set; }
-  std::span<const uint32_t> feature_set() const { return data_->feature_set; }
+  std::span<const int64_t> pod_count() const { return Whole(row_field::kPodCount).pod_count; }
+  std::span<const int64_t> nonzero_cpu() const { return Whole(row_field::kRequested).nonzero_cpu; }
+  std::span<const int64_t> nonzero_memory() const { return Whole(row_field::kRequested).nonzero_memory; }
+  std::span<const int32_t> lowest_priority() const { return Whole(row_field::kPods).lowest_priority; }
+  std::span<const uint8_t> unschedulable() const { return Whole(row_field::kUnschedulable).unschedulable; }
+  std::span<const uint32_t> taint_set() const { return Whole(row_field::kTaints).taint_set; }
+  std::span<const uint32_t> image_set() const { return Whole(row_field::kImages).image_set; }
+  std::span<const uint32_t> feature_set() const { return Whole(row_field::kFeatures).feature_set; }
   // Sets by id; ids are below the table's size, so an array of that size remembers an answer per set.
-  std::span<const std::vector<Taint>> taint_sets() const { return data_->taint_sets; }
-  std::span<const std::vector<uint32_t>> image_sets() const { return data_->image_sets; }
-  std::span<const std::vector<std::string>> feature_sets() const { return data_->feature_sets; }
+  std::span<const std::vector<Taint>> taint_sets() const {
+    NoteMeaning(row_field::kTaints);
+    return data_->taint_sets;
+  }
+  std::span<const std::vector<uint32_t>> image_sets() const {
+    NoteMeaning(row_field::kImages);
+    return data_->image_sets;
+  }
+  std::span<const std::vector<std::string>> feature_sets() const {
+    NoteMeaning(row_field::kFeatures);
+    return data_->feature_sets;
+  }
 
-  const LabelColumn& labels(std::string_view key) const { return source_->Column(key); }
-  uint32_t FindImage(std::string_view name) const { return source_->FindImage(name); }
-  const ImageState& image(uint32_t id) const { return data_->images[id]; }
-  std::span<const Row> order() const { return source_->Order(); }
-  std::span<const uint32_t> ranks() const { return source_->Ranks(); }
+  const LabelColumn& labels(std::string_view key) const {
+    NoteMeaning(row_field::kLabels);
+    return source_->Column(key);
+  }
+  uint32_t FindImage(std::string_view name) const {
+    Note(epoch::kImageSpread);
+    return source_->FindImage(name);
+  }
+  const ImageState& image(uint32_t id) const { return Noting(epoch::kImageSpread).images[id]; }
+  // Zones take turns, so it changes with labels too.
+  std::span<const Row> order() const {
+    Note(epoch::kNodeSet | epoch::kNodeLabels);
+    return source_->Order();
+  }
+  std::span<const uint32_t> ranks() const {
+    Note(epoch::kNodeSet | epoch::kNodeLabels);
+    return source_->Ranks();
+  }
 
-  std::span<const PodRecord* const> pods(Row row) const { return data_->rows[row].pods; }
-  const RowData& row_data(Row row) const { return data_->rows[row]; }
+  std::span<const PodRecord* const> pods(Row row) const { return Noting(row, row_field::kPods).pods; }
+  // Those with any pod (anti-)affinity, and those with required anti-affinity.
+  std::span<const PodRecord* const> affinity_pods(Row row) const {
+    Note(epoch::kAffinityPods);
+    return data_->rows[row].affinity_pods;
+  }
+  std::span<const PodRecord* const> anti_affinity_pods(Row row) const {
+    Note(epoch::kAffinityPods);
+    return data_->rows[row].anti_affinity_pods;
+  }
+  std::span<const HostPort> ports(Row row) const { return Noting(row, row_field::kPorts).ports; }
   // Ghost rows may be among them: check live().
-  std::span<const Row> affinity_rows() const { return data_->affinity_rows; }
-  std::span<const Row> anti_affinity_rows() const { return data_->anti_affinity_rows; }
+  std::span<const Row> affinity_rows() const { return Noting(epoch::kAffinityPods).affinity_rows; }
+  std::span<const Row> anti_affinity_rows() const { return Noting(epoch::kAffinityPods).anti_affinity_rows; }
   // Pending pods nominated to the row, in nomination order.
   std::span<const PodRecord* const> nominated(Row row) const;
-  bool any_nominated() const { return !data_->nominated.empty(); }
-  const std::unordered_map<Row, std::vector<const PodRecord*>>& all_nominated() const { return data_->nominated; }
+  bool any_nominated() const { return !Whole(row_field::kNominated).nominated.empty(); }
+  const std::unordered_map<Row, std::vector<const PodRecord*>>& all_nominated() const {
+    return Whole(row_field::kNominated).nominated;
+  }
 
+  // Its address tells clusters apart.
   const EpochCounters& epochs() const { return data_->epochs; }
   // Which rows changed, and when. Positions mean something to this cluster only.
-  const ChangeLog& changes() const { return data_->changes; }
+  const ChangeLog& changes() const { return Noting(epoch::kOtherRows).changes; }
 
   // `objects<Service>()`: look up by namespace and name, list, list by namespace.
   template <class T>
   const ObjectStore<T>& objects() const {
-    return data_->objects.get<T>();
+    return Noting(EpochOf<T>()).objects.template get<T>();
   }
 
  private:
+  friend class Cycle;
+  friend class NodeBatch;
+  friend class NodeView;
+  friend class RowOverlay;
+
   std::span<const int64_t> Column(const std::vector<std::vector<int64_t>>& columns, ResourceId id) const {
     const size_t i = Index(id);
     return i < columns.size() && !columns[i].empty() ? columns[i] : data_->zeros;
   }
 
+  // Notes a read, when somebody wants to know: of what is no column, of a row's columns, of columns as a whole, of what
+  // a column's ids mean.
+  void Note(Epochs epochs) const {
+    if (reads_) [[unlikely]]
+      reads_->epochs |= epochs;
+  }
+  void Note(Row first, size_t count, RowFields fields) const {
+    if (reads_) [[unlikely]]
+      reads_->Note(first, count, fields);
+  }
+  void NoteMeaning(RowFields fields) const {
+    if (reads_) [[unlikely]]
+      reads_->meanings |= fields;
+  }
+  const SnapshotData& Noting(Epochs epochs) const {
+    Note(epochs);
+    return *data_;
+  }
+  const RowData& Noting(Row row, RowFields fields) const {
+    Note(row, 1, fields);
+    return data_->rows[row];
+  }
+  const SnapshotData& Whole(RowFields fields) const {
+    if (reads_) [[unlikely]]
+      reads_->elsewhere |= fields;
+    return *data_;
+  }
+  // For those who note by themselves.
+  Snapshot Unwatched() const { return Snapshot(source_, data_); }
+  Snapshot(const SnapshotSource* source, const SnapshotData* data) : source_(source), data_(data) {}
+
   const SnapshotSource* source_;
   const SnapshotData* data_;
+  ReadSet* reads_ = nullptr;  // null: nobody asks
 };
 
 // One node, for plugins written per node. Cheap to copy; valid while its Snapshot is.
@@ -216,16 +299,23 @@ class NodeView {
       : snapshot_(&snapshot), row_(row), overlay_(overlay) {}
   Row row() const { return row_; }
   const Node& node() const { return snapshot_->node(row_); }
-  const std::string& name() const { return node().meta.name; }
-  const std::string* Label(std::string_view key) const { return node().meta.labels.Find(key); }
+  const std::string& name() const { return Seen(row_field::kName).node(row_).meta.name; }
+  const std::string* Label(std::string_view key) const {
+    return Seen(row_field::kLabels).node(row_).meta.labels.Find(key);
+  }
   // The label as a decimal integer; no value when absent or not a number.
   std::optional<int64_t> IntLabel(std::string_view key) const;
-  int64_t allocatable(ResourceId id) const { return snapshot_->allocatable(id)[row_]; }
+  int64_t allocatable(ResourceId id) const { return Seen(row_field::kAllocatable).allocatable(id)[row_]; }
   int64_t requested(ResourceId id) const;
   std::span<const PodRecord* const> pods() const;
   const Snapshot& snapshot() const { return *snapshot_; }
 
  private:
+  Snapshot Seen(RowFields fields) const {
+    snapshot_->Note(row_, 1, fields);
+    return snapshot_->Unwatched();
+  }
+
   const Snapshot* snapshot_;
   Row row_;
   const RowOverlay* overlay_;

@@ -59,7 +59,9 @@ std::optional<int> ReadArguments(Command& command, const std::vector<std::string
                  "virtual time: of the generated pods' arrival, and at most after the last step");
   command.Int("churn", &out.churn, "delete and create so many generated pods per virtual second of --duration");
   command.Bool("faults", &out.faults, "a cluster that misbehaves: cut watches, conflicts, lost answers and more");
-  command.Bool("verify", &out.verify, "make every decision twice, from memory and in full; exit code 1 if any differs");
+  command.Bool("verify", &out.verify,
+               "make every decision twice, from memory and in full; exit code 1 if any differs or a plugin reads "
+               "what it does not declare");
   command.Strings("explain", &explained, "a pod, NAMESPACE/NAME, whose last decision is shown in full");
   command.Choice("o,output", &out.format, {"table", "json", "junit"}, "table (default), json or junit");
   if (const std::optional<int> done = command.Read(args)) return done;

@@ -196,7 +196,7 @@ TEST_F(ClusterStateTest, ANodeThatComesBackFindsItsPodsCounted) {
   ASSERT_TRUE(state_.RemoveNode("a").ok());
   PutNode("a");
   EXPECT_EQ(Cpu("a"), 1000);
-  EXPECT_EQ(state_.snapshot().row_data(state_.snapshot().FindRow("a")).ports.size(), 1u);
+  EXPECT_EQ(state_.snapshot().ports(state_.snapshot().FindRow("a")).size(), 1u);
 }
 
 TEST_F(ClusterStateTest, NominationsAreShownInTheOrderTheyWereMade) {

@@ -213,13 +213,14 @@ void CheckRow(const Model& model, const ClusterState& state, const std::string& 
   };
   auto sorted = [](std::vector<std::string> list) { return std::sort(list.begin(), list.end()), list; };
   RC_ASSERT(uids_of(snapshot.pods(row)) == uids);
-  RC_ASSERT(sorted(uids_of(snapshot.row_data(row).affinity_pods)) == sorted(affinity));
-  RC_ASSERT(sorted(uids_of(snapshot.row_data(row).anti_affinity_pods)) == sorted(anti_affinity));
+  RC_ASSERT(sorted(uids_of(snapshot.affinity_pods(row))) == sorted(affinity));
+  RC_ASSERT(sorted(uids_of(snapshot.anti_affinity_pods(row))) == sorted(anti_affinity));
   auto listed = [&](std::span<const Row> rows) { return std::find(rows.begin(), rows.end(), row) != rows.end(); };
   RC_ASSERT(listed(snapshot.affinity_rows()) == !affinity.empty());
   RC_ASSERT(listed(snapshot.anti_affinity_rows()) == !anti_affinity.empty());
   const auto ports = model.ports.find(name);
-  RC_ASSERT(snapshot.row_data(row).ports == (ports == model.ports.end() ? std::vector<HostPort>{} : ports->second));
+  RC_ASSERT(
+      std::ranges::equal(snapshot.ports(row), ports == model.ports.end() ? std::vector<HostPort>{} : ports->second));
 
   std::vector<std::string> nominated;
   for (const auto& [uid, node] : model.nominated)
@@ -319,7 +320,7 @@ RC_GTEST_PROP(ColumnsPropertyTest, AnOverlayIsWhatTheRowWouldBeWithThesePods, ()
     RC_ASSERT(overlay.pod_count()[0] == want.pod_count()[0]);
     RC_ASSERT(overlay.nonzero_cpu()[0] == want.nonzero_cpu()[0]);
     RC_ASSERT(overlay.nonzero_memory()[0] == want.nonzero_memory()[0]);
-    RC_ASSERT(std::vector<HostPort>(overlay.ports().begin(), overlay.ports().end()) == want.row_data(0).ports);
+    RC_ASSERT(std::ranges::equal(overlay.ports(), want.ports(0)));
     RC_ASSERT(overlay.pods().size() == want.pods(0).size());
     for (size_t p = 0; p < want.pods(0).size(); ++p)
       RC_ASSERT(overlay.pods()[p]->pod->uid() == want.pods(0)[p]->pod->uid());

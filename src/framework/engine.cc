@@ -2,6 +2,7 @@
 // Building hosts and profiles.
 #include "framework/engine.h"
 
+#include <cassert>
 #include <utility>
 
 #include "framework/difference.h"
@@ -100,6 +101,19 @@ void Engine::Remember(const MemoryOptions& options) {
 void Engine::Verify(Engine& reference, std::function<void(const std::string&)> on_difference) {
   reference_ = &reference;
   on_difference_ = std::move(on_difference);
+  auto check = std::make_shared<ReadCheck>(on_difference_);
+  WatchReads(check);
+  reference.WatchReads(std::move(check));
+}
+
+void Engine::WatchReads(std::function<void(const std::string&)> on_undeclared) {
+  WatchReads(std::make_shared<ReadCheck>(std::move(on_undeclared)));
+}
+
+void Engine::WatchReads(std::shared_ptr<ReadCheck> check) {
+  assert(!reads_);
+  reads_ = std::move(check);
+  for (const auto& [name, profile] : profiles_) reads_->Watch(*profile);
 }
 
 Memory::Stats Engine::memory_stats() const {

@@ -17,6 +17,7 @@
 #include "framework/judge.h"
 #include "framework/memory.h"
 #include "framework/profile.h"
+#include "framework/read_check.h"
 #include "framework/trace.h"
 
 namespace berth::framework {
@@ -47,8 +48,11 @@ class Engine {
   // The plugins' indexes, made when first asked for. They live as long as the engine.
   std::vector<PluginIndex*> Indexes();
   // Every remembered decision is checked against `reference`, made from the same configuration and seed, which judges
-  // in full. `on_difference` is told what differs; the decision stands. REQUIRES: the reference outlives the engine.
+  // in full. Plugins of both are watched: do they read what they declare? `on_difference` is told what differs, and who
+  // read more; the decision stands. REQUIRES: called once; the reference outlives the engine.
   void Verify(Engine& reference, std::function<void(const std::string&)> on_difference);
+  // Only the watching. `on_undeclared` is told once per plugin, extension point and group. REQUIRES: called once.
+  void WatchReads(std::function<void(const std::string&)> on_undeclared);
   Memory::Stats memory_stats() const;
   VerdictTable& table() { return table_; }
   const VerdictTable& table() const { return table_; }
@@ -60,6 +64,7 @@ class Engine {
 
  private:
   explicit Engine(const Clock& clock) : clock_(clock) {}
+  void WatchReads(std::shared_ptr<ReadCheck> check);
 
   const Clock& clock_;
   HostServices services_;
@@ -74,6 +79,7 @@ class Engine {
   bool indexed_ = false;
   std::map<const Profile*, std::unique_ptr<Memory>> memories_;
   Engine* reference_ = nullptr;
+  std::shared_ptr<ReadCheck> reads_;  // with the reference, so that each finding is told once
   std::function<void(const std::string&)> on_difference_;
 };
 

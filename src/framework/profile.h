@@ -36,8 +36,9 @@ struct ScoreEntry {
   int64_t weight;
 };
 
-// Immutable after Build. Lists are in the order in which plugins are called: plugins named at the point and in
-// multiPoint first, then the rest of multiPoint, then the rest of the point, as upstream's NewFramework has it.
+// Immutable after Build, but for a ReadCheck that steps between. Lists are in the order in which plugins are called:
+// plugins named at the point and in multiPoint first, then the rest of multiPoint, then the rest of the point, as
+// upstream's NewFramework has it.
 struct Profile {
   std::string scheduler_name;
   int32_t percentage_of_nodes_to_score = 0;  // 0: judge all nodes

@@ -35,7 +35,7 @@ PairCounts CountExistingAntiAffinity(const Cycle& cycle, FilterBase& base, Inter
   }
   for (const Row row : snapshot.anti_affinity_rows()) {
     if (!snapshot.live(row)) continue;
-    for (const PodRecord* record : snapshot.row_data(row).anti_affinity_pods) {
+    for (const PodRecord* record : snapshot.anti_affinity_pods(row)) {
       for (const PodAffinityTerm& term : RequiredAntiTerms(*record->pod)) {
         if (!ExistingTermMatches(record->pod->namespace_(), term, cycle.pod(), base.namespace_labels)) continue;
         counts.Add(base.keys, base.keys.FindOrAdd(term.topology_key, snapshot), row, 1);

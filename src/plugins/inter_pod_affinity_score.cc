@@ -88,7 +88,7 @@ PreScoreOutcome InterPodAffinity::PreScore(const Cycle& cycle, std::span<const R
     ExistingPodScorer existing(cycle, args_.hard_pod_affinity_weight, *state);
     for (const Row row : snapshot.affinity_rows()) {
       if (!snapshot.live(row)) continue;
-      for (const PodRecord* record : snapshot.row_data(row).affinity_pods) existing.Add(*record->pod, row);
+      for (const PodRecord* record : snapshot.affinity_pods(row)) existing.Add(*record->pod, row);
     }
   }
   if (own_terms) {

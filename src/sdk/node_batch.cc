@@ -11,14 +11,17 @@ inline namespace v1 {
 
 RowOverlay::RowOverlay(const Snapshot& snapshot, Row row) { Reset(snapshot, row); }
 
-void RowOverlay::Reset(const Snapshot& snapshot, Row row) {
+void RowOverlay::Reset(const Snapshot& watched, Row row) {
+  watched.Note(row, 1, row_field::kRequested | row_field::kPodCount | row_field::kPods | row_field::kPorts);
+  const Snapshot snapshot = watched.Unwatched();
   row_ = row;
   pod_count_ = snapshot.pod_count()[row];
   nonzero_cpu_ = snapshot.nonzero_cpu()[row];
   nonzero_memory_ = snapshot.nonzero_memory()[row];
   const std::span<const PodRecord* const> pods = snapshot.pods(row);
   pods_.assign(pods.begin(), pods.end());
-  ports_ = snapshot.row_data(row).ports;
+  const std::span<const HostPort> ports = snapshot.ports(row);
+  ports_.assign(ports.begin(), ports.end());
   requested_.resize(snapshot.resource_count());
   for (size_t i = 0; i < requested_.size(); ++i) requested_[i] = snapshot.requested(static_cast<ResourceId>(i))[row];
 }

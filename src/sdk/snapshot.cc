@@ -62,6 +62,7 @@ void LabelColumn::Assign(Row row, const std::string* value) {
 }
 
 std::span<const PodRecord* const> Snapshot::nominated(Row row) const {
+  Note(row, 1, row_field::kNominated);
   auto it = data_->nominated.find(row);
   if (it == data_->nominated.end()) return {};
   return it->second;

@@ -74,6 +74,8 @@ std::vector<std::string> Check(const Value& test, const Registry& registry) {
   const CaseClock clock;
   Result<std::unique_ptr<framework::Engine>> engine = framework::Engine::Make(configuration, registry, clock);
   if (!engine.ok()) return {"config: " + engine.error().text()};
+  std::vector<std::string> undeclared;
+  (*engine)->WatchReads([&](const std::string& text) { undeclared.push_back(text); });
   const std::shared_ptr<const Pod> pod = sim::FindPod(loaded.objects, test.Find("pod")->text());
   if (!pod) return {"pod: not among the objects"};
   const framework::Profile* profile = (*engine)->FindProfile(pod->scheduler_name);
@@ -82,7 +84,9 @@ std::vector<std::string> Check(const Value& test, const Registry& registry) {
   std::vector<std::string> unstable;
   if (const Value* names = test.Find("unstable"))
     for (const Value& name : names->items()) unstable.push_back(name.text());
-  return conformance::Differences(*test.Find("expected"), got, unstable);
+  std::vector<std::string> differences = conformance::Differences(*test.Find("expected"), got, unstable);
+  differences.insert(differences.end(), undeclared.begin(), undeclared.end());
+  return differences;
 }
 
 int Run(int argc, char** argv) {

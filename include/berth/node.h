@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "berth/labels.h"
+#include "berth/list.h"
 #include "berth/object.h"
 #include "berth/resources.h"
 
@@ -27,7 +28,7 @@ struct Taint {
 
 // One image a node holds; `names` are compared as they are (tags and digests alike).
 struct NodeImage {
-  std::vector<std::string> names;
+  List<std::string> names;
   int64_t size_bytes = 0;
   bool operator==(const NodeImage&) const = default;
 };
@@ -37,19 +38,23 @@ struct NodeCondition {
   bool operator==(const NodeCondition&) const = default;
 };
 
-// Immutable once it is in ClusterState. List-like parts are shared pointers because most nodes of a cluster share them.
+// Immutable once it is in ClusterState. Most nodes of a cluster have equal lists; see ShareLists.
 struct Node {
   ObjectMeta meta;
   bool unschedulable = false;
   std::vector<Taint> taints;
   Resources allocatable;
-  std::vector<NodeImage> images;
-  std::vector<std::string> declared_features;  // sorted
-  std::vector<NodeCondition> conditions;
+  List<NodeImage> images;
+  List<std::string> declared_features;  // sorted
+  List<NodeCondition> conditions;
 
   const std::string& name() const { return meta.name; }
   bool operator==(const Node&) const = default;
 };
+
+// Lets the node use the memory of equal lists that other nodes have. Worth its while for what will stay; decoders do
+// it. Thread safety: any thread.
+void ShareLists(Node& node);
 
 // One term of a node selector; expressions and fields are ANDed.
 struct NodeSelectorTerm {
@@ -66,7 +71,7 @@ struct NodeSelectorTerm {
 
 // Terms are ORed; without terms it matches nothing.
 struct NodeSelector {
-  std::vector<NodeSelectorTerm> terms;
+  List<NodeSelectorTerm> terms;
   bool Matches(const std::string& node_name, const Labels& node_labels) const;
   bool operator==(const NodeSelector&) const = default;
 };

@@ -11,6 +11,7 @@
 
 #include "berth/clock.h"
 #include "berth/labels.h"
+#include "berth/list.h"
 #include "berth/quantity.h"
 
 namespace berth {
@@ -29,7 +30,7 @@ struct ObjectMeta {
   Labels annotations;  // only of the kinds that say so; of pods only those read from files, of nodes never
   std::optional<Time> creation_time;
   std::optional<Time> deletion_time;
-  std::vector<OwnerReference> owners;
+  List<OwnerReference> owners;
   bool operator==(const ObjectMeta&) const = default;
 };
 

@@ -9,6 +9,7 @@
 #include "berth/events.h"
 #include "berth/handle.h"
 #include "berth/labels.h"
+#include "berth/list.h"
 #include "berth/main.h"
 #include "berth/node.h"
 #include "berth/node_batch.h"

@@ -104,7 +104,8 @@ void DecodeStatus(Context& context, JsonValue value, Node& node) {
     } else if (key == "declaredFeatures") {
       Read(context, item, node.declared_features);
       if (context.strict()) CheckFeatures(context, node.declared_features);
-      std::sort(node.declared_features.begin(), node.declared_features.end());
+      std::vector<std::string>& features = node.declared_features.Edit();
+      std::sort(features.begin(), features.end());
     }
   });
   DefaultAllocatable(allocatable, std::move(capacity));
@@ -139,6 +140,7 @@ Node DecodeNode(Context& context, JsonValue value) {
       DecodeStatus(context, item, node);
     }
   });
+  ShareLists(node);
   return node;
 }
 

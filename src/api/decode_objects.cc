@@ -183,6 +183,7 @@ class Walker {
       CheckPod(context, decoded);
     } else {
       decoded.pod.resources = ComputePodResources(decoded.pod);
+      ShareLists(decoded.pod);
     }
   }
 

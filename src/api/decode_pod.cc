@@ -207,7 +207,7 @@ DecodedPod DecodePod(Context& context, JsonValue value) {
       DecodePodStatus(context, item, decoded.pod);
     }
   });
-  for (PodVolume& volume : decoded.pod.volumes) {
+  for (PodVolume& volume : decoded.pod.volumes.Edit()) {
     // The claim that the ephemeral volume controller creates.
     if (volume.kind == VolumeKind::kEphemeral) volume.source = decoded.pod.meta.name + "-" + volume.name;
   }

@@ -80,11 +80,11 @@ void MergeLabelKeys(DecodedPod& decoded) {
   };
   for (std::optional<PodAffinity>* affinity : {&pod.affinity.pod_affinity, &pod.affinity.pod_anti_affinity}) {
     if (!*affinity) continue;
-    for (PodAffinityTerm& term : (*affinity)->required) merge(term);
-    for (WeightedPodAffinityTerm& weighted : (*affinity)->preferred) merge(weighted.term);
+    for (PodAffinityTerm& term : (*affinity)->required.Edit()) merge(term);
+    for (WeightedPodAffinityTerm& weighted : (*affinity)->preferred.Edit()) merge(weighted.term);
   }
   // The same is done to spread constraints; their keys stay, and the plugin that reads them adds nothing new.
-  for (TopologySpreadConstraint& constraint : pod.topology_spread) {
+  for (TopologySpreadConstraint& constraint : pod.topology_spread.Edit()) {
     MergeKeys(pod.meta.labels, constraint.match_label_keys, SelectorOp::kIn, constraint.selector);
   }
 }
@@ -126,12 +126,12 @@ std::shared_ptr<const PriorityClass> SystemClass(const char* name, int32_t value
 
 void ApplyDefaults(DecodedPod& decoded) {
   Pod& pod = decoded.pod;
-  RequestsFromLimits(pod.containers);
-  RequestsFromLimits(pod.init_containers);
+  RequestsFromLimits(pod.containers.Edit());
+  RequestsFromLimits(pod.init_containers.Edit());
   PodLevelDefaults(decoded);
   if (pod.host_network) {
-    HostPortsFromContainerPorts(pod.containers);
-    HostPortsFromContainerPorts(pod.init_containers);
+    HostPortsFromContainerPorts(pod.containers.Edit());
+    HostPortsFromContainerPorts(pod.init_containers.Edit());
   }
 }
 

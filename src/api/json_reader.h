@@ -104,6 +104,7 @@ bool Read(Context& context, JsonValue value, std::optional<Time>& out);
 bool Read(Context& context, JsonValue value, Quantity& out);
 bool Read(Context& context, JsonValue value, std::optional<Quantity>& out);
 bool Read(Context& context, JsonValue value, std::vector<std::string>& out);
+inline bool Read(Context& context, JsonValue value, List<std::string>& out) { return Read(context, value, out.Edit()); }
 
 // True when the value is null; malformed JSON is recorded and counts as null.
 bool IsNull(Context& context, JsonValue value);
@@ -161,6 +162,11 @@ template <class T, class Fn>
 bool ReadList(Context& context, JsonValue value, std::vector<T>& out, Fn&& fn) {
   out.clear();
   return ForEachItem(context, value, [&](JsonValue item) { out.push_back(fn(context, item)); });
+}
+
+template <class T, class Fn>
+bool ReadList(Context& context, JsonValue value, List<T>& out, Fn&& fn) {
+  return ReadList(context, value, out.Edit(), std::forward<Fn>(fn));
 }
 
 // RFC 3339, as metav1.Time reads it; no value when malformed.

@@ -148,6 +148,7 @@ class Loader {
     }
     if (!errors.empty() || !taken.good) return;
     decoded.pod.resources = ComputePodResources(decoded.pod);
+    ShareLists(decoded.pod);
     result_.objects.pods.push_back(std::make_shared<const Pod>(std::move(decoded.pod)));
   }
 

@@ -174,6 +174,7 @@ Result<ClusterObject> ObjectTemplate::Decode(const Making& making, const Priorit
     if (auto* pod = std::get_if<DecodedPod>(&decoded.object)) {
       ApplyAdmission(classes, *pod, decoded.errors);
       pod->pod.resources = ComputePodResources(pod->pod);
+      ShareLists(pod->pod);
     }
   }
   if (!decoded.errors.empty()) {

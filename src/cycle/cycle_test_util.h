@@ -115,7 +115,7 @@ class FakeApi final : public client::ClusterApi {
     ChangePod(patch.pod.name, [&](Pod& pod) {
       if (patch.nominated_node_name) pod.nominated_node_name = *patch.nominated_node_name;
       if (!patch.condition) return;
-      std::erase_if(pod.conditions, [&](const PodCondition& c) { return c.type == patch.condition->type; });
+      std::erase_if(pod.conditions.Edit(), [&](const PodCondition& c) { return c.type == patch.condition->type; });
       pod.conditions.push_back(*patch.condition);
     });
     AnswerPatch();

@@ -42,6 +42,7 @@ Labels::Labels(std::vector<Entry> entries) {
     ++kept;
   }
   entries.resize(kept);
+  entries.shrink_to_fit();
   uint64_t hash = entries.size();
   for (const Entry& entry : entries) hash = Hash64(entry.second, Hash64(entry.first, hash));
   static auto* pool = new SharePool<Data>();  // never destroyed: labels may outlive every static

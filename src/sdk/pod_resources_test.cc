@@ -169,7 +169,7 @@ TEST(PodResourcesTest, AnInfeasibleResizeLeavesTheSpecOut) {
   // Only the first condition of the type counts, whatever its status says.
   pod.conditions.push_back({"PodResizePending", "True", "Infeasible", ""});
   EXPECT_EQ(ComputePodResources(pod).held.milli_cpu, 8000);
-  pod.conditions.erase(pod.conditions.begin());
+  pod.conditions.Edit().erase(pod.conditions.Edit().begin());
   pod.conditions[0].status = "False";
   EXPECT_EQ(ComputePodResources(pod).held.milli_cpu, 2000);
   EXPECT_EQ(ComputePodResources(pod).request.milli_cpu, 8000);
@@ -233,8 +233,8 @@ RC_GTEST_PROP(PodResourcesPropertyTest, TheOrderOfContainersAndSidecarsDoesNotMa
   }
   const PodResources forward = ComputePodResources(pod);
   RC_ASSERT(forward.request.milli_cpu == static_cast<int64_t>((sum + 999) / 1000));
-  std::reverse(pod.containers.begin(), pod.containers.end());
-  std::reverse(pod.init_containers.begin(), pod.init_containers.end());
+  std::reverse(pod.containers.Edit().begin(), pod.containers.Edit().end());
+  std::reverse(pod.init_containers.Edit().begin(), pod.init_containers.Edit().end());
   RC_ASSERT(ComputePodResources(pod) == forward);
 }
 

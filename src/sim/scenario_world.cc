@@ -333,6 +333,7 @@ std::optional<ClusterObject> ScenarioWorld::Decode(const Value& raw, const std::
           return std::nullopt;
         } else if constexpr (std::is_same_v<T, DecodedPod>) {
           object.pod.resources = ComputePodResources(object.pod);
+          ShareLists(object.pod);
           return ClusterObject(std::make_shared<const Pod>(std::move(object.pod)));
         } else {
           return ClusterObject(std::make_shared<const T>(std::move(object)));

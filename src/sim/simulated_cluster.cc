@@ -41,10 +41,11 @@ bool IsNull(const ClusterObject& object) {
 }
 
 void SetCondition(Pod& pod, const PodCondition& condition) {
-  const auto it = std::find_if(pod.conditions.begin(), pod.conditions.end(),
+  std::vector<PodCondition>& conditions = pod.conditions.Edit();
+  const auto it = std::find_if(conditions.begin(), conditions.end(),
                                [&](const PodCondition& other) { return other.type == condition.type; });
-  if (it == pod.conditions.end()) {
-    pod.conditions.push_back(condition);
+  if (it == conditions.end()) {
+    conditions.push_back(condition);
   } else {
     *it = condition;
   }

@@ -6,6 +6,31 @@
 #include <utility>
 
 namespace berth::cluster {
+namespace {
+
+enum class Difference : uint8_t { kNone, kStatus, kMore };
+
+// What is new about a placed pod. Status is what no column, index or judgement of other pods counts by; requests that
+// the kubelet reports count through `resources`.
+Difference Compare(const Pod& before, const Pod& after) {
+  if (&before == &after) return Difference::kNone;
+  // A copy, so that a field that is not named here makes a difference.
+  Pod same = after;
+  same.meta.resource_version = before.meta.resource_version;
+  same.meta.generation = before.meta.generation;
+  if (same == before) return Difference::kNone;
+  same.phase = before.phase;
+  same.nominated_node_name = before.nominated_node_name;
+  same.start_time = before.start_time;
+  same.conditions = before.conditions;
+  same.container_statuses = before.container_statuses;
+  same.init_container_statuses = before.init_container_statuses;
+  same.status_requests = before.status_requests;
+  same.status_allocated = before.status_allocated;
+  return same == before ? Difference::kStatus : Difference::kMore;
+}
+
+}  // namespace
 
 void ClusterState::PutNode(std::shared_ptr<const Node> node) {
   const std::string name = node->name();
@@ -44,6 +69,20 @@ void ClusterState::Displace(ByText<std::unique_ptr<PodRecord>>::iterator it) {
   for (PluginIndex* index : indexes_) index->PodRemoved(snapshot(), *record);
 }
 
+void ClusterState::Replace(ByText<std::unique_ptr<PodRecord>>::iterator it, std::shared_ptr<const Pod> pod) {
+  PodRecord& record = *it->second;
+  const Difference difference = Compare(*record.pod, *pod);
+  // A port that another pod took along comes back with this one.
+  if (difference == Difference::kMore || !HostPortsOf(*pod).empty()) {
+    Displace(it);
+    Place(std::move(pod), false);
+    return;
+  }
+  record.pod = std::move(pod);
+  record.assumed = false;
+  columns_.RefreshPod(record, difference != Difference::kNone);
+}
+
 Error ClusterState::AssumePod(std::shared_ptr<const Pod> pod) {
   if (pods_.contains(pod->uid()))
     return Error("pod " + pod->uid() + "(" + FullName(*pod) + ") is in the cache, so can't be assumed");
@@ -60,12 +99,10 @@ Error ClusterState::AddPod(std::shared_ptr<const Pod> pod) {
     return Error::Ok();
   }
   if (!it->second->assumed) return Error("pod " + pod->uid() + "(" + FullName(*pod) + ") was already in added state");
-  const std::string expected = it->second->pod->node_name;
-  Displace(it);
   std::string moved;
-  if (pod->node_name != expected)
+  if (const std::string& expected = it->second->pod->node_name; pod->node_name != expected)
     moved = "pod " + FullName(*pod) + " was added to node " + pod->node_name + ", but it was assumed on " + expected;
-  Place(std::move(pod), false);
+  Replace(it, std::move(pod));
   return moved.empty() ? Error::Ok() : Error(moved);
 }
 
@@ -74,13 +111,11 @@ Error ClusterState::UpdatePod(std::shared_ptr<const Pod> pod) {
   if (it == pods_.end())
     return Error("pod " + pod->uid() + "(" + FullName(*pod) + ") is not added to the cache, so cannot be updated");
   if (it->second->assumed) return Error("assumed pod " + pod->uid() + "(" + FullName(*pod) + ") should not be updated");
-  const std::string before = it->second->pod->node_name;
-  Displace(it);
   std::string moved;
-  if (pod->node_name != before)
+  if (const std::string& before = it->second->pod->node_name; pod->node_name != before)
     moved = "pod " + FullName(*pod) + " updated on a different node than previously added to: " + before + " before, " +
             pod->node_name + " now";
-  Place(std::move(pod), false);
+  Replace(it, std::move(pod));
   return moved.empty() ? Error::Ok() : Error(moved);
 }
 

@@ -97,6 +97,9 @@ class ClusterState {
 
   void Place(std::shared_ptr<const Pod> pod, bool assumed);
   void Displace(ByText<std::unique_ptr<PodRecord>>::iterator it);
+  // A newer version of a placed pod. Where only its status differs, as with almost every confirmation, nothing is
+  // counted again, and who remembers answers need not ask again.
+  void Replace(ByText<std::unique_ptr<PodRecord>>::iterator it, std::shared_ptr<const Pod> pod);
   void RefreshNominated(const std::string& node);
   void TellObjectsChanged();
 

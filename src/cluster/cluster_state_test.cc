@@ -20,6 +20,41 @@ using ::testing::IsEmpty;
 std::shared_ptr<const Node> Share(const Node& node) { return std::make_shared<const Node>(node); }
 std::shared_ptr<const Pod> Share(const Pod& pod) { return std::make_shared<const Pod>(pod); }
 
+// Counts what it is told, by name, and checks that the columns had changed before.
+class Recorder final : public PluginIndex {
+ public:
+  void PodAdded(const Snapshot& snapshot, const PodRecord& pod) override {
+    EXPECT_THAT(snapshot.pods(pod.row), ::testing::Contains(&pod));
+    ++told;
+    EXPECT_TRUE(pods.insert(pod.pod->name()).second) << pod.pod->name() << " was told twice";
+  }
+  void PodRemoved(const Snapshot& snapshot, const PodRecord& pod) override {
+    ++told;
+    if (pod.row < snapshot.rows()) {
+      EXPECT_THAT(snapshot.pods(pod.row), ::testing::Not(::testing::Contains(&pod)));
+    }
+    EXPECT_EQ(pods.erase(pod.pod->name()), 1u) << pod.pod->name() << " was never added";
+  }
+  void NodeChanged(const Snapshot& snapshot, Row row, const Node* before, const Node* after) override {
+    if (before) {
+      EXPECT_EQ(nodes.at(before->name()), before->meta.labels);
+      nodes.erase(before->name());
+    }
+    if (after) {
+      EXPECT_EQ(&snapshot.node(row), after);
+      nodes[after->name()] = after->meta.labels;
+    } else {
+      EXPECT_FALSE(snapshot.live(row));
+    }
+  }
+  void ObjectsChanged(const Snapshot&) override { ++objects; }
+
+  std::set<std::string> pods;
+  std::map<std::string, Labels> nodes;
+  int objects = 0;
+  int told = 0;  // how often of pods
+};
+
 class ClusterStateTest : public ::testing::Test {
  protected:
   // A pod of one cpu on `node`.
@@ -39,6 +74,16 @@ class ClusterStateTest : public ::testing::Test {
     if (row == kNoRow) return names;
     for (const PodRecord* pod : state_.snapshot().pods(row)) names.push_back(pod->pod->name());
     return names;
+  }
+  // What the change log says of `fn`.
+  template <class Fn>
+  std::vector<RowFields> Changes(Fn&& fn) const {
+    const ChangeLog& log = state_.snapshot().changes();
+    const uint64_t from = log.position();
+    fn();
+    std::vector<RowFields> fields;
+    EXPECT_TRUE(log.Since(from, [&](const ChangeLog::Change& change) { fields.push_back(change.fields); }));
+    return fields;
   }
   std::vector<std::string> Nominated(const std::string& node) const {
     std::vector<std::string> names;
@@ -89,6 +134,87 @@ TEST_F(ClusterStateTest, APodConfirmedOnAnotherNodeMovesThereWithAWordForTheLog)
   EXPECT_FALSE(state_.IsAssumed("p"));
   EXPECT_EQ(Cpu("a"), 0);
   EXPECT_EQ(Cpu("b"), 1000);
+}
+
+TEST_F(ClusterStateTest, AConfirmationOfWhatWasAssumedIsNoChange) {
+  PutNode("a");
+  Recorder index;
+  state_.AddIndex(&index);
+  ASSERT_TRUE(state_.AssumePod(Share(OneCpu("p", "a"))).ok());
+  const PodRecord* const record = state_.FindPod("p");
+  const auto confirmed = Share(OneCpu("p", "a").With([](Pod& pod) { pod.meta.resource_version = "7"; }));
+  EXPECT_THAT(Changes([&] { EXPECT_TRUE(state_.AddPod(confirmed).ok()); }), IsEmpty());
+  EXPECT_EQ(state_.FindPod("p"), record);
+  EXPECT_EQ(record->pod, confirmed);
+  EXPECT_FALSE(state_.IsAssumed("p"));
+  EXPECT_EQ(index.told, 1) << "of the assumption only";
+  EXPECT_EQ(Cpu("a"), 1000);
+}
+
+TEST_F(ClusterStateTest, ANewStatusConcernsOnlyThoseWhoLookAtPods) {
+  PutNode("a");
+  Recorder index;
+  state_.AddIndex(&index);
+  ASSERT_TRUE(state_.AssumePod(Share(OneCpu("p", "a"))).ok());
+  const auto with_phase = [](const char* phase) {
+    return Share(OneCpu("p", "a").With([&](Pod& pod) {
+      pod.phase = phase;
+      pod.conditions = {{"PodScheduled", "True", "", ""}};
+    }));
+  };
+  EXPECT_THAT(Changes([&] { EXPECT_TRUE(state_.AddPod(with_phase("Pending")).ok()); }), ElementsAre(row_field::kPods));
+  EXPECT_THAT(Changes([&] { EXPECT_TRUE(state_.UpdatePod(with_phase("Running")).ok()); }),
+              ElementsAre(row_field::kPods));
+  EXPECT_EQ(state_.FindPod("p")->pod->phase, "Running");
+  EXPECT_EQ(index.told, 1);
+}
+
+TEST_F(ClusterStateTest, WhatPlacedPodsAreCountedByIsCountedAgain) {
+  PutNode("a");
+  Recorder index;
+  state_.AddIndex(&index);
+  ASSERT_TRUE(state_.AssumePod(Share(OneCpu("p", "a"))).ok());
+  int told = index.told;
+  constexpr RowFields kOfPods = row_field::kRequested | row_field::kPodCount | row_field::kPods | row_field::kPorts;
+  const auto update = [&](MakePod pod) {
+    EXPECT_THAT(Changes([&] {
+                  EXPECT_TRUE((state_.IsAssumed("p") ? state_.AddPod(Share(pod)) : state_.UpdatePod(Share(pod))).ok());
+                }),
+                ElementsAre(kOfPods, kOfPods));
+    EXPECT_EQ(index.told, told += 2);
+  };
+  update(OneCpu("p", "a").Label("k", "v"));
+  update(OneCpu("p", "a").Label("k", "v").Priority(3));
+  update(OneCpu("p", "a").Priority(3).Terminating());
+  // The kubelet has given it more than it asks for.
+  update(OneCpu("p", "a").Priority(3).Terminating().With([](Pod& pod) {
+    pod.container_statuses = {{"main", ResourceList{{ResourceId::kCpu, Quantity::FromValue(2)}}, {}}};
+  }));
+  EXPECT_EQ(Cpu("a"), 2000);
+}
+
+TEST_F(ClusterStateTest, AConfirmedPodIsTheLastOfItsRow) {
+  PutNode("a");
+  PodAffinityTerm term;
+  term.topology_key = "zone";
+  for (const char* name : {"p1", "p2", "p3"})
+    ASSERT_TRUE(state_.AssumePod(Share(OneCpu(name, "a").PodAntiAffinity(term))).ok());
+  EXPECT_THAT(Changes([&] { ASSERT_TRUE(state_.AddPod(Share(OneCpu("p1", "a").PodAntiAffinity(term))).ok()); }),
+              ElementsAre(row_field::kPods));
+  EXPECT_THAT(Pods("a"), ElementsAre("p3", "p2", "p1"));
+  const RowData& row = state_.snapshot().row_data(0);
+  EXPECT_EQ(row.affinity_pods, row.pods);
+  EXPECT_EQ(row.anti_affinity_pods, row.pods);
+}
+
+TEST_F(ClusterStateTest, APortThatAnotherPodTookAlongComesBackWithTheConfirmation) {
+  PutNode("a");
+  ASSERT_TRUE(state_.AssumePod(Share(OneCpu("p", "a").HostPort(80))).ok());
+  ASSERT_TRUE(state_.AddPod(Share(OneCpu("q", "a").HostPort(80))).ok());
+  ASSERT_TRUE(state_.RemovePod("q").ok());
+  EXPECT_THAT(state_.snapshot().row_data(0).ports, IsEmpty());
+  ASSERT_TRUE(state_.AddPod(Share(OneCpu("p", "a").HostPort(80))).ok());
+  EXPECT_EQ(state_.snapshot().row_data(0).ports.size(), 1u);
 }
 
 TEST_F(ClusterStateTest, ForgettingTakesAnAssumptionBack) {
@@ -250,38 +376,6 @@ TEST_F(ClusterStateTest, ANominationOutlivesItsNodeAndFollowsItToANewRow) {
   PutNode("a");
   EXPECT_THAT(Nominated("a"), ElementsAre("p"));
 }
-
-// Counts what it is told, by name, and checks that the columns had changed before.
-class Recorder final : public PluginIndex {
- public:
-  void PodAdded(const Snapshot& snapshot, const PodRecord& pod) override {
-    EXPECT_THAT(snapshot.pods(pod.row), ::testing::Contains(&pod));
-    EXPECT_TRUE(pods.insert(pod.pod->name()).second) << pod.pod->name() << " was told twice";
-  }
-  void PodRemoved(const Snapshot& snapshot, const PodRecord& pod) override {
-    if (pod.row < snapshot.rows()) {
-      EXPECT_THAT(snapshot.pods(pod.row), ::testing::Not(::testing::Contains(&pod)));
-    }
-    EXPECT_EQ(pods.erase(pod.pod->name()), 1u) << pod.pod->name() << " was never added";
-  }
-  void NodeChanged(const Snapshot& snapshot, Row row, const Node* before, const Node* after) override {
-    if (before) {
-      EXPECT_EQ(nodes.at(before->name()), before->meta.labels);
-      nodes.erase(before->name());
-    }
-    if (after) {
-      EXPECT_EQ(&snapshot.node(row), after);
-      nodes[after->name()] = after->meta.labels;
-    } else {
-      EXPECT_FALSE(snapshot.live(row));
-    }
-  }
-  void ObjectsChanged(const Snapshot&) override { ++objects; }
-
-  std::set<std::string> pods;
-  std::map<std::string, Labels> nodes;
-  int objects = 0;
-};
 
 TEST_F(ClusterStateTest, AnIndexIsFirstToldOfAllThatIsThere) {
   PutNode("a");

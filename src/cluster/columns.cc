@@ -32,6 +32,15 @@ void SwapErase(std::vector<const PodRecord*>& pods, const PodRecord* pod) {
   pods.pop_back();
 }
 
+// What taking a pod out and putting it back makes of its list. True: the order has changed.
+bool MoveToEnd(std::vector<const PodRecord*>& pods, const PodRecord* pod) {
+  if (pods.empty() || pods.back() == pod) return false;
+  const auto it = std::find(pods.begin(), pods.end(), pod);
+  if (it == pods.end()) return false;
+  std::swap(*it, pods.back());
+  return true;
+}
+
 template <class T>
 void ResizeColumn(std::vector<T>& column, size_t rows) {
   column.resize(rows);
@@ -235,13 +244,7 @@ void Columns::SetNode(Row row, std::shared_ptr<const Node> node) {
   SetLabels(row, before ? &before->meta.labels : nullptr, &node->meta.labels);
   order_.Put(row, node->meta.labels);
 
-  if (node->images.empty()) {
-    at.node = std::move(node);
-  } else {
-    auto slim = std::make_shared<Node>(*node);
-    slim->images = {};
-    at.node = std::move(slim);
-  }
+  at.node = std::move(node);
   if (!before) {
     data_.live[row] = 1;
     ++data_.node_count;
@@ -316,6 +319,14 @@ void Columns::RemovePod(const PodRecord& pod) {
   RemoveHostPorts(*pod.pod, at.ports);
   data_.changes.Record(row, row_field::kRequested | row_field::kPodCount | row_field::kPods | row_field::kPorts);
   FreeIfUnused(row);
+}
+
+void Columns::RefreshPod(const PodRecord& pod, bool differs) {
+  RowData& at = data_.rows[pod.row];
+  differs |= MoveToEnd(at.pods, &pod);
+  differs |= MoveToEnd(at.affinity_pods, &pod);
+  differs |= MoveToEnd(at.anti_affinity_pods, &pod);
+  if (differs) data_.changes.Record(pod.row, row_field::kPods);
 }
 
 void Columns::SetNominated(Row row, std::vector<const PodRecord*> pods) {

@@ -36,7 +36,7 @@ class Columns final : public SnapshotSource {
   Row RowFor(const std::string& node_name);
   // Live or ghost; kNoRow when unknown.
   Row FindAny(std::string_view node_name) const;
-  // Fills in or replaces the node of a row. `images` of the stored node are empty: they live in the image sets.
+  // Fills in or replaces the node of a row.
   void SetNode(Row row, std::shared_ptr<const Node> node);
   // The row becomes a ghost, or is freed when it holds no pods.
   void ClearNode(Row row);
@@ -44,6 +44,10 @@ class Columns final : public SnapshotSource {
   void AddPod(Row row, const PodRecord& pod);
   // Frees the row when it was a ghost's last pod.
   void RemovePod(const PodRecord& pod);
+  // A pod of a row is known in a newer version that counts as the one before: its place in the row's lists is what it
+  // would be if the pod had been removed and added. `differs`: those who look at the pod itself see something new.
+  // REQUIRES: equal in all that the columns hold, and without host ports.
+  void RefreshPod(const PodRecord& pod, bool differs);
   void SetNominated(Row row, std::vector<const PodRecord*> pods);
 
   SnapshotData& mutable_data() { return data_; }

@@ -55,6 +55,15 @@ std::shared_ptr<const Pod> DrawPod(int i, int node) {
   return std::make_shared<const Pod>(pod.Build());
 }
 
+// What the watch tells of a pod later: another version of it, and perhaps another status.
+std::shared_ptr<const Pod> Newer(const Pod& pod) {
+  Pod newer = pod;
+  newer.meta.resource_version += "1";
+  if (*rc::gen::inRange(0, 2)) newer.phase += "!";
+  if (*rc::gen::inRange(0, 4) == 0) newer.priority = *rc::gen::inRange(0, 3);
+  return std::make_shared<const Pod>(newer);
+}
+
 std::shared_ptr<const Node> DrawNode(int i) {
   MakeNode node(NodeName(i));
   if (*rc::gen::inRange(0, 2)) node.Label("zone", "z" + std::to_string(*rc::gen::inRange(0, 3)));
@@ -128,7 +137,8 @@ void Step(Model& model, ClusterState& state) {
       break;
     }
     case 3: {
-      const auto pod = DrawPod(pod_number, node);
+      const bool again = there && *rc::gen::inRange(0, 3);
+      const auto pod = again ? Newer(*known->second.pod) : DrawPod(pod_number, node);
       const bool confirms = there && known->second.assumed;
       const bool quiet = !there || (confirms && known->second.pod->node_name == pod->node_name);
       RC_ASSERT(state.AddPod(pod).ok() == quiet);
@@ -139,7 +149,8 @@ void Step(Model& model, ClusterState& state) {
       break;
     }
     case 4: {
-      const auto pod = DrawPod(pod_number, node);
+      const bool again = there && *rc::gen::inRange(0, 3);
+      const auto pod = again ? Newer(*known->second.pod) : DrawPod(pod_number, node);
       const bool accepted = there && !known->second.assumed;
       RC_ASSERT(state.UpdatePod(pod).ok() == (accepted && known->second.pod->node_name == pod->node_name));
       if (!accepted) break;

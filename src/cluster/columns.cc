@@ -24,10 +24,11 @@ void EraseSorted(std::vector<Row>& rows, Row row) {
   auto it = std::lower_bound(rows.begin(), rows.end(), row);
   if (it != rows.end() && *it == row) rows.erase(it);
 }
-// Upstream's way of taking a pod out of a list: the last one fills the gap.
+// Upstream's way of taking a pod out of a list: the last one fills the gap. Looked for from the end, because most pods
+// that go are assumed ones being confirmed, and those came last.
 void SwapErase(std::vector<const PodRecord*>& pods, const PodRecord* pod) {
-  auto it = std::find(pods.begin(), pods.end(), pod);
-  if (it == pods.end()) return;
+  auto it = std::find(pods.rbegin(), pods.rend(), pod);
+  if (it == pods.rend()) return;
   *it = pods.back();
   pods.pop_back();
 }
@@ -302,19 +303,24 @@ void Columns::RemovePod(const PodRecord& pod) {
   const Row row = pod.row;
   RowData& at = data_.rows[row];
   SwapErase(at.pods, &pod);
-  if (pod.pod->HasPodAffinity()) ++data_.epochs.affinity_pods;
-  SwapErase(at.affinity_pods, &pod);
-  SwapErase(at.anti_affinity_pods, &pod);
-  if (at.affinity_pods.empty()) EraseSorted(data_.affinity_rows, row);
-  if (at.anti_affinity_pods.empty()) EraseSorted(data_.anti_affinity_rows, row);
+  if (pod.pod->HasPodAffinity()) {
+    ++data_.epochs.affinity_pods;
+    SwapErase(at.affinity_pods, &pod);
+    if (at.affinity_pods.empty()) EraseSorted(data_.affinity_rows, row);
+  }
+  if (pod.pod->HasRequiredAntiAffinity()) {
+    SwapErase(at.anti_affinity_pods, &pod);
+    if (at.anti_affinity_pods.empty()) EraseSorted(data_.anti_affinity_rows, row);
+  }
   ForEachHeld(pod.pod->resources, [&](ResourceId id, int64_t amount) { Cell(data_.requested, id, row, amount, -1); });
   WrapAdd(data_.nonzero_cpu[row], pod.pod->resources.nonzero_cpu, -1);
   WrapAdd(data_.nonzero_memory[row], pod.pod->resources.nonzero_memory, -1);
   --data_.pod_count[row];
-  if (pod.pod->priority == data_.lowest_priority[row]) {
-    int32_t lowest = kNoPriority;
-    for (const PodRecord* left : at.pods) lowest = std::min(lowest, left->pod->priority);
-    data_.lowest_priority[row] = lowest;
+  if (int32_t& lowest = data_.lowest_priority[row]; pod.pod->priority == lowest) {
+    // Another pod of the same priority ends the search: none is lower. Mostly it is the first.
+    int32_t left = kNoPriority;
+    for (size_t i = 0; i < at.pods.size() && left != lowest; ++i) left = std::min(left, at.pods[i]->pod->priority);
+    lowest = left;
   }
   RemoveHostPorts(*pod.pod, at.ports);
   data_.changes.Record(row, row_field::kRequested | row_field::kPodCount | row_field::kPods | row_field::kPorts);

@@ -5,6 +5,7 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -194,6 +195,7 @@ void CheckRow(const Model& model, const ClusterState& state, const std::string& 
   RC_ASSERT(snapshot.live(row) == live);
 
   int64_t cpu = 0, memory = 0, storage = 0, gpu = 0, nonzero_cpu = 0, nonzero_memory = 0;
+  int32_t lowest = std::numeric_limits<int32_t>::max();
   std::vector<std::string> uids, affinity, anti_affinity;
   if (order != model.order.end()) {
     uids = order->second;
@@ -205,6 +207,7 @@ void CheckRow(const Model& model, const ClusterState& state, const std::string& 
       WrapAdd(gpu, pod.resources.held.Get(Gpu()), 1);
       WrapAdd(nonzero_cpu, pod.resources.nonzero_cpu, 1);
       WrapAdd(nonzero_memory, pod.resources.nonzero_memory, 1);
+      lowest = std::min(lowest, pod.priority);
       if (pod.HasPodAffinity()) affinity.push_back(uid);
       if (pod.HasRequiredAntiAffinity()) anti_affinity.push_back(uid);
     }
@@ -216,6 +219,7 @@ void CheckRow(const Model& model, const ClusterState& state, const std::string& 
   RC_ASSERT(snapshot.nonzero_cpu()[row] == nonzero_cpu);
   RC_ASSERT(snapshot.nonzero_memory()[row] == nonzero_memory);
   RC_ASSERT(snapshot.pod_count()[row] == static_cast<int64_t>(uids.size()));
+  RC_ASSERT(snapshot.lowest_priority()[row] == lowest);
 
   auto uids_of = [](std::span<const PodRecord* const> records) {
     std::vector<std::string> list;

@@ -70,20 +70,36 @@ int64_t ThreadCpuNs() {
 }
 
 Result<std::unique_ptr<EngineCluster>> EngineCluster::Make(const config::SchedulerConfiguration& config,
-                                                           const Registry& registry, const Clock& clock) {
+                                                           const Registry& registry, const Clock& clock,
+                                                           const EngineClusterOptions& options) {
   std::unique_ptr<EngineCluster> out(new EngineCluster(clock));
   Result<std::unique_ptr<framework::Engine>> engine = framework::Engine::Make(config, registry, clock);
   if (!engine.ok()) return engine.error();
   out->engine_ = std::move(engine).value();
   for (PluginIndex* index : out->engine_->Indexes()) out->state_.AddIndex(index);
   out->engine_->Remember();
+  if (options.verify) {
+    Result<std::unique_ptr<framework::Engine>> reference = framework::Engine::Make(config, registry, clock);
+    if (!reference.ok()) return reference.error();
+    out->reference_ = std::move(reference).value();
+    out->engine_->Verify(*out->reference_, [self = out.get()](const std::string& text) {
+      if (self->differences_++ == 0) self->first_difference_ = text;
+    });
+  }
   out->queue_ = std::make_unique<queue::SchedulingQueue>(cycle::QueueOptionsOf(*out->engine_, config),
                                                          cycle::HintsOf(*out->engine_, false), clock);
-  out->classes_ = std::make_unique<PriorityClasses>(out->class_list_);
+  out->RefreshClasses();
   return out;
 }
 
 EngineCluster::~EngineCluster() = default;
+
+void EngineCluster::RefreshClasses() {
+  std::vector<Ptr<PriorityClass>> all;
+  for (const auto& [key, object] : objects_)
+    if (const auto* one = std::get_if<Ptr<PriorityClass>>(&object)) all.push_back(*one);
+  classes_ = std::make_unique<PriorityClasses>(all);
+}
 
 std::string EngineCluster::Key(Kind kind, const std::string& ns, const std::string& name) {
   return std::string(client::ToString(kind)) + "/" + ns + "/" + name;
@@ -109,10 +125,7 @@ PodEntry* EngineCluster::Put(const ClusterObject& object) {
     }
     return nullptr;
   }
-  if (const auto* made = std::get_if<Ptr<PriorityClass>>(&object)) {
-    class_list_.push_back(*made);
-    classes_ = std::make_unique<PriorityClasses>(class_list_);
-  }
+  if (client::KindOf(object) == Kind::kPriorityClass) RefreshClasses();
   const Stopwatch watch(event_ns_);
   std::visit(
       [&]<class T>(const std::shared_ptr<const T>& ptr) {
@@ -139,6 +152,7 @@ bool EngineCluster::Remove(Kind kind, const std::string& ns, const std::string& 
   if (it == objects_.end()) return false;
   const ClusterObject object = it->second;
   objects_.erase(it);
+  if (kind == Kind::kPriorityClass) RefreshClasses();
   const Stopwatch watch(event_ns_);
   std::visit(
       [&]<class T>(const std::shared_ptr<const T>& ptr) {

@@ -27,6 +27,7 @@ struct PodEntry {
   bool measured = false;
   bool awaited = false;  // an op waits for it
   bool attempted = false;
+  std::string message;  // of a measured pod that was rejected, the latest
 };
 
 struct Attempt {
@@ -35,6 +36,11 @@ struct Attempt {
   std::string message;               // of a rejection
   std::vector<std::string> victims;  // uids of pods that preemption wants gone
   int64_t cpu_ns = 0;                // from pop to assumed, or to returned to the queue
+};
+
+struct EngineClusterOptions {
+  // Every decision is made twice, from memory and in full, and compared. Times are then worth nothing.
+  bool verify = false;
 };
 
 // CPU time of this thread.
@@ -47,7 +53,8 @@ class EngineCluster {
  public:
   // REQUIRES: registry and clock outlive it. The error lists what kube-scheduler would refuse at start.
   static Result<std::unique_ptr<EngineCluster>> Make(const config::SchedulerConfiguration& config,
-                                                     const Registry& registry, const Clock& clock);
+                                                     const Registry& registry, const Clock& clock,
+                                                     const EngineClusterOptions& options = {});
   ~EngineCluster();
 
   // A new object, or a new version of one; of a pod, what the cluster wrote (uid, node) stays. Returns the entry of a
@@ -67,11 +74,16 @@ class EngineCluster {
   std::vector<PodEntry*> PodsIn(const std::string& ns);
   std::vector<PodEntry*> AllPods();
   size_t nodes() const { return nodes_; }
+  size_t size() const { return pods_.size() + objects_.size(); }
   int64_t event_ns() const { return event_ns_; }
   const PriorityClasses& priority_classes() const { return *classes_; }
   queue::SchedulingQueue& queue() { return *queue_; }
   const cluster::ClusterState& state() const { return state_; }
   framework::Engine& engine() { return *engine_; }
+
+  // With verify: how many decisions differed, and how the first did.
+  uint64_t differences() const { return differences_; }
+  const std::string& first_difference() const { return first_difference_; }
 
  private:
   explicit EngineCluster(const Clock& clock) : clock_(clock) {}
@@ -83,20 +95,23 @@ class EngineCluster {
   void Reject(queue::PodTicket ticket, const framework::Profile& profile, const framework::Decision& decision,
               Attempt& out, int64_t began);
   framework::Decision Decide(const framework::Profile& profile, const Pod& pod, const Snapshot& snapshot);
+  void RefreshClasses();
   void GiveUpNomination(const client::Ptr<Pod>& pod);
 
   const Clock& clock_;
+  std::unique_ptr<framework::Engine> reference_;  // judges in full; only to verify
   std::unique_ptr<framework::Engine> engine_;
   cluster::ClusterState state_;
   std::unique_ptr<queue::SchedulingQueue> queue_;
   std::unordered_map<std::string, PodEntry> pods_;                  // by namespace/name
   std::unordered_map<std::string, std::string> pod_names_;          // uid to namespace/name
   std::unordered_map<std::string, client::ClusterObject> objects_;  // all others, by Key
-  std::vector<client::Ptr<PriorityClass>> class_list_;
   std::unique_ptr<PriorityClasses> classes_;
   size_t nodes_ = 0;
   size_t next_start_ = 0;
   int64_t event_ns_ = 0;
+  uint64_t differences_ = 0;
+  std::string first_difference_;
 };
 
 }  // namespace berth::bench

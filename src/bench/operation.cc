@@ -2,6 +2,7 @@
 // Field by field. Upstream: test/integration/scheduler_perf, operations.go and update.go (v1.36.4).
 #include "bench/operation.h"
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -72,7 +73,7 @@ void ReadLabels(ArgsReader& reader, Operation& op) {
     if (value.kind() != Value::Kind::kString) {
       reader.Invalid("labelSelector[" + key + "]", value.ToJson(), "must be a string");
     } else {
-      op.labels[key] = value.text();
+      op.selector.labels[key] = value.text();
     }
   }
 }
@@ -192,6 +193,15 @@ Error FillDuration(Operation& op, const Value& params, std::vector<std::string>&
 
 }  // namespace
 
+bool PodSelector::Matches(const Pod& pod) const {
+  if (!namespaces.empty() && std::find(namespaces.begin(), namespaces.end(), pod.namespace_()) == namespaces.end())
+    return false;
+  return std::all_of(labels.begin(), labels.end(), [&](const auto& wanted) {
+    const std::string* value = pod.meta.labels.Find(wanted.first);
+    return value && *value == wanted.second;
+  });
+}
+
 Operation ReadOperation(ArgsReader& reader, const Value& raw) {
   Operation op;
   op.path = reader.path();
@@ -244,7 +254,7 @@ Operation ReadOperation(ArgsReader& reader, const Value& raw) {
       ReadChurn(reader, op);
       break;
     case OpCode::kBarrier: {
-      reader.Strings("namespaces", op.namespaces);
+      reader.Strings("namespaces", op.selector.namespaces);
       ReadLabels(reader, op);
       std::string stage;
       reader.Enum("stageRequirement", stage, {"Attempted", "Scheduled"});
@@ -257,8 +267,8 @@ Operation ReadOperation(ArgsReader& reader, const Value& raw) {
     case OpCode::kStartCollectingMetrics: {
       std::string name;
       reader.String("name", name);
-      reader.Strings("namespaces", op.namespaces);
-      if (op.namespaces.empty()) reader.Complain("namespaces", "Required value");
+      reader.Strings("namespaces", op.selector.namespaces);
+      if (op.selector.namespaces.empty()) reader.Complain("namespaces", "Required value");
       ReadLabels(reader, op);
       break;
     }
@@ -298,6 +308,9 @@ Result<Operation> FillIn(const Operation& op, const Value& params, std::vector<s
   if (op.pods) {
     Result<Operation> pods = FillIn(*op.pods, params, used);
     if (!pods.ok()) return pods.error();
+    if (out.count > kMaxPodSets)
+      return Error(op.path + ": " + std::to_string(out.count) + " sets of pods are more than " +
+                   std::to_string(kMaxPodSets));
     if (out.count > 0 && pods->count > kMaxCount / out.count)
       return Error(op.path + ": " + std::to_string(out.count) + " sets of " + std::to_string(pods->count) +
                    " pods are more than " + std::to_string(kMaxCount));

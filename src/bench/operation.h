@@ -12,12 +12,14 @@
 #include "berth/args.h"
 #include "berth/clock.h"
 #include "berth/error.h"
+#include "berth/pod.h"
 #include "berth/value.h"
 
 namespace berth::bench {
 
 // Of one op. Far beyond any cluster, and small enough that a slip of the finger does not eat all memory.
 inline constexpr int64_t kMaxCount = 1'000'000;
+inline constexpr int64_t kMaxPodSets = 10'000;  // each reads its template
 inline constexpr Duration kMaxSleep = Duration::Seconds(3600);
 
 enum class OpCode : uint8_t {
@@ -36,6 +38,13 @@ enum class OpCode : uint8_t {
   kNotBuilt,  // an op of scheduler_perf's that needs something Berth does not have yet
 };
 
+// Which pods an op means; what is empty asks for nothing.
+struct PodSelector {
+  std::vector<std::string> namespaces;
+  std::map<std::string, std::string> labels;  // all of these
+  bool Matches(const Pod& pod) const;
+};
+
 // The fields of all ops; each op has its own few. Paths are as written, relative to the folder of the workload file.
 struct Operation {
   OpCode code = OpCode::kNotBuilt;
@@ -46,10 +55,9 @@ struct Operation {
   std::string count_param;  // $name; takes precedence
   std::string template_path;
   std::optional<std::string> namespace_;
-  std::string prefix;                         // of namespaces; of createPodSets' too
-  std::vector<std::string> namespaces;        // barrier, startCollectingMetrics
-  std::map<std::string, std::string> labels;  // labelSelector: all of these
-  int64_t per_second = 0;                     // deletePods, updateAny; 0: at once
+  std::string prefix;      // of namespaces; of createPodSets' too
+  PodSelector selector;    // barrier, startCollectingMetrics, deletePods
+  int64_t per_second = 0;  // deletePods, updateAny; 0: at once
   bool skip_wait = false;
 
   // createNodes: at most one of the strategies.
@@ -65,6 +73,7 @@ struct Operation {
     std::vector<std::string> migrated_plugins;
   };
   std::optional<AllocatableStrategy> allocatable_strategy;
+  int64_t declared_features = 0;  // nodes declare Feature1, Feature2, …
 
   // createPods.
   bool collect_metrics = false;

@@ -3,6 +3,7 @@
 #include "bench/workload_file.h"
 
 #include <algorithm>
+#include <charconv>
 #include <set>
 #include <utility>
 
@@ -27,7 +28,7 @@ class Reader {
     if (!names_.insert(test_case.name).second) reader.Complain("name", "Duplicate value: \"" + test_case.name + "\"");
     reader.String("defaultPodTemplatePath", test_case.default_pod_template);
     reader.String("schedulerConfigPath", test_case.scheduler_config);
-    Ignore(reader);
+    Ignore(reader, test_case.feature_gates);
     const Value* ops = reader.Raw("workloadTemplate");
     size_t index = 0;
     reader.Objects("workloadTemplate",
@@ -49,7 +50,7 @@ class Reader {
       }
       (void)workload.Raw("threshold");  // pods per second through an API server: not ours to meet
       (void)workload.Raw("thresholdMetricSelector");
-      Ignore(workload);
+      Ignore(workload, one.feature_gates);
     });
     if (test_case.workloads.empty()) reader.Complain("workloads", "Required value");
     reader.Finish();
@@ -59,19 +60,17 @@ class Reader {
 
   void Finish() {
     for (const FieldError& error : errors_) Fail(error.ToString());
-    for (const std::string& gate : gates_)
-      out_.notes.push_back(file_ + ": featureGates: " + gate + " has no effect here");
   }
 
  private:
   // Fields of cases and workloads that choose or measure on upstream's side only.
-  void Ignore(ArgsReader& reader) {
+  void Ignore(ArgsReader& reader, std::set<std::string>& feature_gates) {
     std::vector<std::string> labels;
     reader.Strings("labels", labels);
     if (const Value* gates = reader.Raw("featureGates"))
       for (const auto& [gate, on] : gates->members()) {
         if (on.kind() == Value::Kind::kBool) {
-          gates_.insert(gate + "=" + on.ToJson());
+          feature_gates.insert(gate);
         } else {
           reader.Invalid("featureGates[" + gate + "]", on.ToJson(), "must be true or false");
         }
@@ -83,8 +82,26 @@ class Reader {
   WorkloadFile& out_;
   const std::string file_;
   std::vector<FieldError> errors_;
-  std::set<std::string> names_, gates_;
+  std::set<std::string> names_;
 };
+
+// A parameter that upstream's program reads itself.
+constexpr char kDeclaredFeatures[] = "numNodeDeclaredFeatures";
+constexpr int64_t kMaxDeclaredFeatures = 1000;
+
+Result<int64_t> DeclaredFeatures(const Workload& workload) {
+  const Value* given = workload.params.Find(kDeclaredFeatures);
+  if (!given) return int64_t{0};
+  int64_t count = -1;
+  const std::string& text = given->text();
+  const char* end = text.data() + text.size();
+  const auto [stop, failure] = std::from_chars(text.data(), end, count);
+  if (given->kind() != Value::Kind::kNumber || failure != std::errc() || stop != end || count < 0 ||
+      count > kMaxDeclaredFeatures)
+    return Error("parameter " + std::string(kDeclaredFeatures) + ": must be a whole number between 0 and " +
+                 std::to_string(kMaxDeclaredFeatures) + ", got " + given->ToJson());
+  return count;
+}
 
 }  // namespace
 
@@ -120,9 +137,17 @@ Result<std::vector<Operation>> Unroll(const TestCase& test_case, const Workload&
                                       std::vector<std::string>& notes) {
   std::vector<Operation> ops;
   std::vector<std::string> used;
+  const Result<int64_t> features = DeclaredFeatures(workload);
+  if (!features.ok()) return features.error();
+  if (*features > 0) {
+    used.emplace_back(kDeclaredFeatures);
+    notes.push_back(workload.path + ": params." + kDeclaredFeatures +
+                    ": nodes declare so many features; pods, other than upstream's, ask for none of them");
+  }
   for (const Operation& op : test_case.ops) {
     Result<Operation> filled = FillIn(op, workload.params, used);
     if (!filled.ok()) return filled.error();
+    if (filled->code == OpCode::kCreateNodes) filled.value().declared_features = *features;
     if (filled->code != OpCode::kCreatePodSets) {
       ops.push_back(std::move(filled).value());
       continue;

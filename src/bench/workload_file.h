@@ -4,7 +4,7 @@
 //   - name: SchedulingBasic                 # a test case
 //     defaultPodTemplatePath: ../templates/pod-default.yaml
 //     schedulerConfigPath: …                # default: kube-scheduler's defaults
-//     featureGates: {…}                     # no effect; noted
+//     featureGates: {…}                     # read and without effect
 //     workloadTemplate:                     # ops, in order
 //     - {opcode: createNodes, countParam: $initNodes}
 //     - {opcode: createPods, countParam: $measurePods, collectMetrics: true}
@@ -14,6 +14,7 @@
 // Paths are relative to the folder of the file. Fields and ops that nobody knows are errors.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,12 +26,14 @@ namespace berth::bench {
 struct Workload {
   std::string name, path;
   Value params = Value::Object();
+  std::set<std::string> feature_gates;  // names, of the workload itself
 };
 
 struct TestCase {
   std::string name, path;
-  std::string default_pod_template;  // as written; empty: scheduler_perf's base pod
-  std::string scheduler_config;      // as written; empty: the default configuration
+  std::string default_pod_template;     // as written; empty: scheduler_perf's base pod
+  std::string scheduler_config;         // as written; empty: the default configuration
+  std::set<std::string> feature_gates;  // names, of all its workloads
   std::vector<Operation> ops;
   std::vector<Workload> workloads;
 };
@@ -39,13 +42,13 @@ struct WorkloadFile {
   std::string folder;  // of the file, with a slash at its end unless empty
   std::vector<TestCase> cases;
   std::vector<std::string> errors;  // all of them; the cases are usable without errors only
-  std::vector<std::string> notes;   // what was accepted and has no effect
 };
 
 WorkloadFile ReadWorkloadFile(const std::string& path);
 WorkloadFile ParseWorkloads(std::string_view text, const std::string& path);
 
 // The ops of one workload: parameters filled in, createPodSets unrolled. Parameters that no op asks for are noted.
+// numNodeDeclaredFeatures needs no op: upstream's program itself reads it and lets all nodes declare so many features.
 Result<std::vector<Operation>> Unroll(const TestCase& test_case, const Workload& workload,
                                       std::vector<std::string>& notes);
 

@@ -11,7 +11,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // A file of one case with these ops and one workload with these parameters.
-WorkloadFile Parse(const std::string& ops, const std::string& params = "{n: 3}") {
+WorkloadFile Parse(const std::string& ops, const std::string& params = "{nodes: 3}") {
   return ParseWorkloads(
       "- name: C\n  workloadTemplate:\n" + ops + "  workloads:\n  - name: W\n    params: " + params + "\n",
       "folder/file.yaml");
@@ -26,7 +26,8 @@ Result<std::vector<Operation>> Ops(const WorkloadFile& file) {
 
 TEST(WorkloadFileTest, ParametersAreFilledIn) {
   const WorkloadFile file =
-      Parse("  - {opcode: createNodes, countParam: $n}\n  - {opcode: sleep, durationParam: $d}\n", "{n: 3, d: 1m30s}");
+      Parse("  - {opcode: createNodes, countParam: $nodes}\n  - {opcode: sleep, durationParam: $pause}\n",
+            "{nodes: 3, pause: 1m30s}");
   ASSERT_THAT(file.errors, ElementsAre());
   EXPECT_EQ(file.folder, "folder/");
   const Result<std::vector<Operation>> ops = Ops(file);
@@ -37,7 +38,7 @@ TEST(WorkloadFileTest, ParametersAreFilledIn) {
 
 TEST(WorkloadFileTest, PodSetsBecomeOneCreatePodsPerNamespace) {
   const WorkloadFile file = Parse(
-      "  - {opcode: createPodSets, countParam: $n, namespacePrefix: ns, createPodsOp: {opcode: createPods, count: "
+      "  - {opcode: createPodSets, countParam: $nodes, namespacePrefix: ns, createPodsOp: {opcode: createPods, count: "
       "2}}\n");
   ASSERT_THAT(file.errors, ElementsAre());
   const Result<std::vector<Operation>> ops = Ops(file);
@@ -70,7 +71,7 @@ TEST(WorkloadFileTest, AbsurdValuesAreRefused) {
   EXPECT_THAT(OnlyError(Parse("  - {opcode: createNodes, count: -1}\n")), HasSubstr("count: Invalid value: -1"));
   EXPECT_THAT(OnlyError(Parse("  - {opcode: createNodes, count: 1000000000}\n")), HasSubstr("1000000000"));
   EXPECT_THAT(OnlyError(Parse("  - {opcode: createNodes}\n")), HasSubstr("count or countParam"));
-  EXPECT_THAT(OnlyError(Parse("  - {opcode: createNodes, countParam: n}\n")), HasSubstr("\"n\""));
+  EXPECT_THAT(OnlyError(Parse("  - {opcode: createNodes, countParam: nodes}\n")), HasSubstr("\"nodes\""));
   EXPECT_THAT(OnlyError(Parse("  - {opcode: sleep, duration: 1000h}\n")), HasSubstr("between 0s and 1h"));
   EXPECT_THAT(OnlyError(Parse("  - {opcode: churn, mode: recreate, templatePaths: [a]}\n")), HasSubstr("number"));
   EXPECT_THAT(
@@ -81,10 +82,43 @@ TEST(WorkloadFileTest, AbsurdValuesAreRefused) {
 }
 
 TEST(WorkloadFileTest, ParametersThatAreMissingOrOfTheWrongKindAreNamed) {
-  const char* op = "  - {opcode: createNodes, countParam: $n}\n";
-  EXPECT_EQ(Ops(Parse(op, "{}")).error().text(), "[0].workloadTemplate[0]: parameter n is not given");
-  EXPECT_THAT(Ops(Parse(op, "{n: many}")).error().text(), HasSubstr("got \"many\""));
-  EXPECT_THAT(Ops(Parse(op, "{n: 9999999999}")).error().text(), HasSubstr("got 9999999999"));
+  const char* op = "  - {opcode: createNodes, countParam: $nodes}\n";
+  EXPECT_EQ(Ops(Parse(op, "{}")).error().text(), "[0].workloadTemplate[0]: parameter nodes is not given");
+  EXPECT_THAT(Ops(Parse(op, "{nodes: many}")).error().text(), HasSubstr("got \"many\""));
+  EXPECT_THAT(Ops(Parse(op, "{nodes: 9999999999}")).error().text(), HasSubstr("got 9999999999"));
+}
+
+TEST(WorkloadFileTest, AWorkloadsFeatureGatesAreKeptApartFromItsCases) {
+  const WorkloadFile file = ParseWorkloads(
+      "- name: C\n  featureGates: {A: false}\n  workloadTemplate: [{opcode: barrier}]\n"
+      "  workloads: [{name: W, featureGates: {B: true}}, {name: X}]\n",
+      "f");
+  ASSERT_THAT(file.errors, ElementsAre());
+  EXPECT_THAT(file.cases[0].workloads[0].feature_gates, ElementsAre("B"));
+  EXPECT_THAT(file.cases[0].workloads[1].feature_gates, ElementsAre());
+  EXPECT_THAT(
+      OnlyError(ParseWorkloads("- name: C\n  featureGates: {A: maybe}\n  workloadTemplate: [{opcode: barrier}]\n"
+                               "  workloads: [{name: W}]\n",
+                               "f")),
+      HasSubstr("featureGates[A]: Invalid value: \"maybe\""));
+}
+
+TEST(WorkloadFileTest, DeclaredFeaturesNeedNoOp) {
+  const char* op = "  - {opcode: createNodes, count: 1}\n";
+  const Result<std::vector<Operation>> ops = Ops(Parse(op, "{numNodeDeclaredFeatures: 7}"));
+  ASSERT_TRUE(ops.ok()) << ops.error().text();
+  EXPECT_EQ((*ops)[0].declared_features, 7);
+  EXPECT_THAT(Ops(Parse(op, "{numNodeDeclaredFeatures: 1e9}")).error().text(), HasSubstr("between 0 and 1000"));
+  EXPECT_THAT(Ops(Parse(op, "{numNodeDeclaredFeatures: many}")).error().text(), HasSubstr("got \"many\""));
+}
+
+TEST(WorkloadFileTest, TooManySetsOfPodsAreRefused) {
+  const std::string op =
+      "  - {opcode: createPodSets, countParam: $nodes, namespacePrefix: ns, createPodsOp: {opcode: createPods, "
+      "count: 1000}}\n";
+  EXPECT_THAT(Ops(Parse(op, "{nodes: 10001}")).error().text(), HasSubstr("10001 sets of pods are more than 10000"));
+  EXPECT_THAT(Ops(Parse(op, "{nodes: 1001}")).error().text(),
+              HasSubstr("1001 sets of 1000 pods are more than 1000000"));
 }
 
 TEST(WorkloadFileTest, WhatHasNoEffectIsNoted) {
@@ -93,7 +127,7 @@ TEST(WorkloadFileTest, WhatHasNoEffectIsNoted) {
       "  workloads: [{name: W, threshold: 7, labels: [short], params: {unused: 1}}]\n",
       "f");
   ASSERT_THAT(file.errors, ElementsAre());
-  EXPECT_THAT(file.notes, ElementsAre("f: featureGates: SchedulerQueueingHints=false has no effect here"));
+  EXPECT_THAT(file.cases[0].feature_gates, ElementsAre("SchedulerQueueingHints"));
   std::vector<std::string> notes;
   ASSERT_TRUE(Unroll(file.cases[0], file.cases[0].workloads[0], notes).ok());
   EXPECT_THAT(notes, ElementsAre("[0].workloads[0]: params.unused: no op asks for it"));

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a case and a workload to ops with templates, and from results to JSON.
-#include <cmath>
-#include <cstdio>
+// From a case and a workload to ops with templates.
 #include <utility>
 
 #include "bench/workload_run.h"
@@ -46,7 +44,9 @@ class Planner {
         return Take(step, o.template_path, kBaseNamespace, Kind::kNamespace);
       case OpCode::kCreatePods:
         if (!o.claim_template_path.empty() || !o.volume_template_path.empty())
-          NotBuilt(o, "persistent volume claims are not there yet");
+          NotBuilt(o, std::string(o.claim_template_path.empty() ? "persistentVolumeTemplatePath"
+                                                                : "persistentVolumeClaimTemplatePath") +
+                          ": persistent volumes are not there yet");
         return Take(step, o.template_path.empty() ? case_.default_pod_template : o.template_path, kBasePod, Kind::kPod);
       case OpCode::kChurn:
         for (const std::string& path : o.template_paths)
@@ -97,13 +97,6 @@ class Planner {
   const std::string& folder_;
 };
 
-// Two digits behind the point: more would be noise.
-Value Rounded(double number) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.2f", number);
-  return Value::Number(text);
-}
-
 }  // namespace
 
 Result<WorkloadPlan> MakePlan(const TestCase& test_case, const Workload& workload, const std::string& folder) {
@@ -125,37 +118,6 @@ Result<WorkloadPlan> MakePlan(const TestCase& test_case, const Workload& workloa
   for (Operation& op : ops.value())
     if (const Error error = planner.Add(std::move(op)); !error.ok()) return error.Wrap(context);
   return plan;
-}
-
-double WorkloadResult::PodsPerSecond() const {
-  const int64_t ns = attempt_ns + event_ns;
-  return ns > 0 ? static_cast<double>(scheduled) * 1e9 / static_cast<double>(ns) : 0;
-}
-
-Value ToValue(const std::vector<WorkloadResult>& results) {
-  Value out = Value::Array();
-  for (const WorkloadResult& result : results) {
-    Value one = Value::Object();
-    one.Set("case", Value::String(result.test_case));
-    one.Set("workload", Value::String(result.workload));
-    one.Set("mode", Value::String("engine"));
-    one.Set("nodes", Value::Int(static_cast<int64_t>(result.nodes)));
-    one.Set("pods", Value::Int(static_cast<int64_t>(result.pods)));
-    one.Set("scheduled", Value::Int(static_cast<int64_t>(result.scheduled)));
-    one.Set("unschedulable", Value::Int(static_cast<int64_t>(result.unschedulable)));
-    one.Set("pods_per_s", Rounded(result.PodsPerSecond()));
-    one.Set("cpu_us_per_pod", Rounded(result.CpuMicrosPerPod()));
-    one.Set("event_us_per_pod", Rounded(result.EventMicrosPerPod()));
-    one.Set("attempts", Value::Int(static_cast<int64_t>(result.attempts)));
-    Value attempt = Value::Object();
-    attempt.Set("p50", Rounded(result.p50));
-    attempt.Set("p90", Rounded(result.p90));
-    attempt.Set("p99", Rounded(result.p99));
-    one.Set("attempt_us", std::move(attempt));
-    one.Set("rss_mb", Rounded(result.rss_mb));
-    out.Append(std::move(one));
-  }
-  return out;
 }
 
 }  // namespace berth::bench

@@ -3,10 +3,8 @@
 #include "bench/workload_run.h"
 
 #include <malloc.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <memory>
 #include <utility>
 
@@ -27,23 +25,8 @@ constexpr Duration kOtherAttemptTime{1'000};
 // How long an op waits for its pods without getting any of them.
 constexpr Duration kPatience = Duration::Seconds(10 * 60);
 constexpr Duration kPatienceWithChurn = Duration::Seconds(10);  // nothing but churn could still help
-
-double ResidentMegabytes() {
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen("/proc/self/statm", "r"), &std::fclose);
-  long size = 0, resident = 0;
-  if (!file || std::fscanf(file.get(), "%ld %ld", &size, &resident) != 2) return 0;
-  return static_cast<double>(resident) * static_cast<double>(::sysconf(_SC_PAGESIZE)) / (1024.0 * 1024.0);
-}
-
-bool Selected(const Operation& op, const Pod& pod) {
-  if (!op.namespaces.empty() &&
-      std::find(op.namespaces.begin(), op.namespaces.end(), pod.namespace_()) == op.namespaces.end())
-    return false;
-  return std::all_of(op.labels.begin(), op.labels.end(), [&](const auto& wanted) {
-    const std::string* value = pod.meta.labels.Find(wanted.first);
-    return value && *value == wanted.second;
-  });
-}
+// Alive at a time. An op alone keeps within kMaxCount; this is for churn and for many ops.
+constexpr size_t kMaxObjects = 2 * kMaxCount;
 
 // Labels with one more, or with another value.
 Labels WithLabel(const Labels& labels, const std::string& key, const std::string& value) {
@@ -52,10 +35,24 @@ Labels WithLabel(const Labels& labels, const std::string& key, const std::string
   return Labels(std::move(entries));
 }
 
+// Feature1, Feature2, …, sorted as upstream has them.
+std::vector<std::string> FeatureNames(int64_t count) {
+  std::vector<std::string> names;
+  for (int64_t i = 1; i <= count; ++i) names.push_back("Feature" + std::to_string(i));
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+ClusterObject WithFeatures(const ClusterObject& object, const std::vector<std::string>& features) {
+  auto node = std::make_shared<Node>(*std::get<client::Ptr<Node>>(object));
+  node->declared_features = features;
+  return client::Ptr<Node>(node);
+}
+
 class WorkloadRun {
  public:
-  WorkloadRun(WorkloadPlan& plan, const config::SchedulerConfiguration& config, const Registry& registry)
-      : plan_(plan), config_(config), registry_(registry), clock_(kStart) {}
+  WorkloadRun(WorkloadPlan& plan, const config::SchedulerConfiguration& config, const Registry& registry, bool verify)
+      : plan_(plan), config_(config), registry_(registry), verify_(verify), clock_(kStart) {}
 
   Result<WorkloadResult> Run();
 
@@ -70,10 +67,7 @@ class WorkloadRun {
   Error Churn(Step& step, size_t index);
   Error CreateAny(Step& step);
   Error UpdateAny(Step& step);
-  void Barrier(const Operation& op);
-  Error StartMeasuring(const Operation* selector);
-  Error StopMeasuring();
-  void Finish();
+  Error Barrier(const Operation& op);
 
   Result<ClusterObject> Make(ObjectTemplate& from, Making making);
   void EnsureNamespace(const std::string& name);
@@ -84,12 +78,14 @@ class WorkloadRun {
 
   // One timer or one attempt at the present time; false when there is neither.
   bool Advance();
-  void Await(bool attempted);
+  // Until all awaited pods are where they should be; false when some cannot get there.
+  bool Await(bool attempted);
   void RunUntil(Time end);
 
   WorkloadPlan& plan_;
   const config::SchedulerConfiguration& config_;
   const Registry& registry_;
+  const bool verify_;
   util::VirtualClock clock_;
   std::unique_ptr<EngineCluster> cluster_;
   TimerQueue timers_;
@@ -100,32 +96,35 @@ class WorkloadRun {
   Time progress_ = kStart;       // when an awaited pod last got there
   Error failure_ = Error::Ok();  // of something in the background
 
-  bool measuring_ = false;
-  const Operation* selector_ = nullptr;  // which pods are measured; null: those the present op creates
-  std::vector<float> samples_;
-  int64_t event_began_ = 0;
-  WorkloadResult result_;
+  Measurement measurement_;
+  std::string not_built_;  // found out while running
 };
 
 Result<WorkloadResult> WorkloadRun::Run() {
-  result_.test_case = plan_.test_case;
-  result_.workload = plan_.workload;
-  if (!plan_.not_built.empty()) {
-    result_.not_built = plan_.not_built;
-    return result_;
-  }
+  WorkloadResult result;
+  result.test_case = plan_.test_case;
+  result.workload = plan_.workload;
+  result.not_built = plan_.not_built;
+  if (!result.not_built.empty()) return result;
   ::malloc_trim(0);  // what earlier workloads left is not this one's
-  Result<std::unique_ptr<EngineCluster>> made = EngineCluster::Make(config_, registry_, clock_);
+  Result<std::unique_ptr<EngineCluster>> made = EngineCluster::Make(config_, registry_, clock_, {verify_});
   if (!made.ok()) return made.error();
   cluster_ = std::move(made).value();
   for (size_t i = 0; i < plan_.steps.size(); ++i) {
     if (const Error error = Do(plan_.steps[i], i); !error.ok()) return error.Wrap(plan_.steps[i].op.path);
     if (!failure_.ok()) return failure_;
-    if (!result_.not_built.empty()) return result_;
+    if (!not_built_.empty()) {
+      result.not_built = not_built_;
+      return result;
+    }
   }
-  if (measuring_) (void)StopMeasuring();
-  Finish();
-  return result_;
+  result = measurement_.Finish(*cluster_);
+  result.test_case = plan_.test_case;
+  result.workload = plan_.workload;
+  if (verify_)
+    result.comparison = {cluster_->engine().memory_stats().decisions, cluster_->differences(),
+                         cluster_->first_difference()};
+  return result;
 }
 
 Error WorkloadRun::Do(Step& step, size_t index) {
@@ -142,15 +141,14 @@ Error WorkloadRun::Do(Step& step, size_t index) {
     case OpCode::kChurn:
       return Churn(step, index);
     case OpCode::kBarrier:
-      Barrier(op);
-      return Error::Ok();
+      return Barrier(op);
     case OpCode::kSleep:
       RunUntil(clock_.Now() + op.duration);
       return Error::Ok();
     case OpCode::kStartCollectingMetrics:
-      return StartMeasuring(&op);
+      return measurement_.Start(*cluster_, op.selector);
     case OpCode::kStopCollectingMetrics:
-      return StopMeasuring();
+      return measurement_.Stop(*cluster_);
     case OpCode::kCreateAny:
       return CreateAny(step);
     case OpCode::kUpdateAny:
@@ -165,6 +163,8 @@ Error WorkloadRun::Do(Step& step, size_t index) {
 // Objects.
 
 Result<ClusterObject> WorkloadRun::Make(ObjectTemplate& from, Making making) {
+  if (cluster_->size() >= kMaxObjects)
+    return Error("there are " + std::to_string(kMaxObjects) + " objects, and there may not be more");
   making.serial = serial_++;
   Result<ClusterObject> made = from.Make(making, cluster_->priority_classes());
   if (!made.ok()) return made;
@@ -183,8 +183,9 @@ void WorkloadRun::EnsureNamespace(const std::string& name) {
 
 Error WorkloadRun::CreateNodes(Step& step) {
   const Operation& op = step.op;
+  const std::vector<std::string> features = FeatureNames(op.declared_features);
   for (int64_t i = 0; i < op.count; ++i) {
-    const Result<ClusterObject> made = Make(step.templates[0], {i, op.count, "", "", 0});
+    Result<ClusterObject> made = Make(step.templates[0], {i, op.count, "", "", 0});
     if (!made.ok()) return made.error();
     ObjectMeta meta = client::MetaOf(*made);
     if (cluster_->Has(Kind::kNode, "", meta.name)) return Error("node " + meta.name + " exists already");
@@ -193,6 +194,7 @@ Error WorkloadRun::CreateNodes(Step& step) {
       const auto& values = op.label_strategy->values;
       meta.labels = WithLabel(meta.labels, op.label_strategy->key, values[static_cast<size_t>(i) % values.size()]);
     }
+    if (!features.empty()) made = WithFeatures(*made, features);
     if (!op.unique_label_key.empty()) meta.labels = WithLabel(meta.labels, op.unique_label_key, meta.uid);
     if (op.allocatable_strategy) {
       auto csi = std::make_shared<CsiNode>();
@@ -212,6 +214,7 @@ Error WorkloadRun::CreateNodes(Step& step) {
 Error WorkloadRun::CreateNamespaces(Step& step) {
   for (int64_t i = 0; i < step.op.count; ++i) {
     const std::string name = step.op.prefix + "-" + std::to_string(i);
+    if (cluster_->Has(Kind::kNamespace, "", name)) continue;  // as upstream: it stays as it is
     const Result<ClusterObject> made = Make(step.templates[0], {i, step.op.count, "", name, 0});
     if (!made.ok()) return made.error();
     cluster_->Put(*made);
@@ -258,18 +261,17 @@ Error WorkloadRun::CreatePodBatch(Step& step, const std::string& ns) {
     const Pod& pod = *std::get<client::Ptr<Pod>>(*made);
     for (const PodVolume& volume : pod.volumes)
       if (volume.kind == VolumeKind::kClaim || volume.kind == VolumeKind::kEphemeral)
-        result_.not_built = op.path + ": createPods: persistent volume claims are not there yet";
+        not_built_ = op.path + ": createPods: pod volume " + volume.name + ": persistent volumes are not there yet";
     if (!pod.resource_claims.empty())
-      result_.not_built = op.path + ": createPods: dynamic resource allocation is not there yet";
-    if (!result_.not_built.empty()) return Error::Ok();
+      not_built_ = op.path + ": createPods: pod resourceClaims: dynamic resource allocation is not there yet";
+    if (!not_built_.empty()) return Error::Ok();
     if (cluster_->FindPod(ns, pod.name())) return Error("pod " + FullName(pod) + " exists already");
     PodEntry* entry = cluster_->Put(*made);
     entry->paced = true;
     entry->finalizers = step.templates[0].has_finalizers();
-    entry->measured = measuring_ && (selector_ ? Selected(*selector_, pod) : op.collect_metrics);
-    result_.pods += entry->measured;
+    measurement_.Created(*entry);
     entry->attempted = cluster_->queue().PlaceOf(pod) == queue::Place::kGated;  // the API server says so of gated ones
-    entry->awaited = !op.skip_wait;
+    entry->awaited = !op.skip_wait && pod.node_name.empty();
     awaited_ += entry->awaited;
   }
   return Error::Ok();
@@ -280,26 +282,26 @@ Error WorkloadRun::CreatePods(Step& step, size_t index) {
   const std::string ns = op.namespace_.value_or("namespace-" + std::to_string(index));
   EnsureNamespace(ns);
   if (op.collect_metrics)
-    if (const Error error = StartMeasuring(nullptr); !error.ok()) return error;
+    if (const Error error = measurement_.Start(*cluster_, {{ns}, {}}); !error.ok()) return error;
   const Time end = clock_.Now() + op.duration;
-  do {
+  for (;;) {
     if (const Error error = CreatePodBatch(step, ns); !error.ok()) return error;
-    if (!op.skip_wait) Await(false);
-    if (!op.steady_state || op.count == 0 || !result_.not_built.empty()) break;
+    const bool placed = op.skip_wait || Await(false);
+    if (!op.steady_state || !not_built_.empty()) break;
+    if (op.count == 0 || !placed) RunUntil(end);  // nothing will change by itself
     if (clock_.Now() >= end) break;
-    // All scheduled, or stuck: start over with a new batch.
-    for (PodEntry* entry : cluster_->PodsIn(ns)) {
-      const client::Ptr<Pod> pod = entry->pod;
-      result_.unschedulable += entry->measured && pod->node_name.empty();
-      Remove(Kind::kPod, ns, pod->name());
-    }
-  } while (clock_.Now() < end);
-  return op.collect_metrics ? StopMeasuring() : Error::Ok();
+    // All scheduled: start over with a new batch.
+    for (PodEntry* entry : cluster_->PodsIn(ns)) Remove(Kind::kPod, ns, std::string(entry->pod->name()));
+  }
+  return op.collect_metrics ? measurement_.Stop(*cluster_) : Error::Ok();
 }
 
 void WorkloadRun::Remove(Kind kind, const std::string& ns, const std::string& name) {
   if (kind == Kind::kPod)
-    if (PodEntry* entry = cluster_->FindPod(ns, name)) Settle(*entry);
+    if (PodEntry* entry = cluster_->FindPod(ns, name)) {
+      Settle(*entry);
+      if (!entry->finalizers) measurement_.GivenUp(*entry);
+    }
   cluster_->Remove(kind, ns, name);
 }
 
@@ -314,7 +316,7 @@ void WorkloadRun::Settle(PodEntry& entry) {
 Error WorkloadRun::DeletePods(const Operation& op) {
   auto names = std::make_shared<std::vector<std::string>>();
   for (const PodEntry* entry : cluster_->PodsIn(*op.namespace_))
-    if (Selected(op, *entry->pod)) names->push_back(entry->pod->name());
+    if (op.selector.Matches(*entry->pod)) names->push_back(entry->pod->name());
   if (op.per_second == 0) {
     for (const std::string& name : *names) Remove(Kind::kPod, *op.namespace_, name);
     return Error::Ok();
@@ -387,18 +389,11 @@ bool WorkloadRun::Advance() {
   if (cluster_->queue().NextWake() <= clock_.Now()) cluster_->queue().Tick();
   const Attempt attempt = cluster_->Next();
   if (attempt.kind == Attempt::Kind::kNone) return worked;
-  if (measuring_) {
-    ++result_.attempts;
-    result_.attempt_ns += attempt.cpu_ns;
-    samples_.push_back(static_cast<float>(attempt.cpu_ns) / 1000.0f);
-  }
+  measurement_.Attempted(attempt);
   if (PodEntry* entry = attempt.entry) {
     clock_.MoveTo(clock_.Now() + (entry->paced ? kAttemptTime : kOtherAttemptTime));
     entry->attempted = true;
     const bool placed = attempt.kind == Attempt::Kind::kPlaced;
-    if (placed && entry->measured) ++result_.scheduled;
-    if (attempt.kind == Attempt::Kind::kRejected && entry->measured && result_.unscheduled.empty())
-      result_.unscheduled = FullName(*entry->pod) + ": " + attempt.message;
     // One that is skipped is terminating: nobody will schedule it.
     if (placed || await_attempt_ || attempt.kind == Attempt::Kind::kSkipped) Settle(*entry);
   } else {
@@ -408,7 +403,7 @@ bool WorkloadRun::Advance() {
   return true;
 }
 
-void WorkloadRun::Await(bool attempted) {
+bool WorkloadRun::Await(bool attempted) {
   await_attempt_ = attempted;
   progress_ = clock_.Now();
   while (awaited_ > 0 && failure_.ok()) {
@@ -422,8 +417,9 @@ void WorkloadRun::Await(bool attempted) {
     if (next == TimerQueue::kNever) break;
     clock_.MoveTo(next);
   }
-  if (awaited_ == 0) return;
+  if (awaited_ == 0) return true;
   for (PodEntry* entry : cluster_->AllPods()) Settle(*entry);
+  return false;
 }
 
 void WorkloadRun::RunUntil(Time end) {
@@ -433,55 +429,24 @@ void WorkloadRun::RunUntil(Time end) {
   }
 }
 
-void WorkloadRun::Barrier(const Operation& op) {
+Error WorkloadRun::Barrier(const Operation& op) {
+  for (const std::string& name : op.selector.namespaces)
+    if (!cluster_->Has(Kind::kNamespace, "", name)) return Error("unknown namespace " + name);
   for (PodEntry* entry : cluster_->AllPods()) {
-    if (!entry->paced || !entry->pod->node_name.empty() || !Selected(op, *entry->pod)) continue;
+    if (!entry->paced || !entry->pod->node_name.empty() || !op.selector.Matches(*entry->pod)) continue;
     if (op.attempted && entry->attempted) continue;
     entry->awaited = true;
     ++awaited_;
   }
-  Await(op.attempted);
-}
-
-// Measuring.
-
-Error WorkloadRun::StartMeasuring(const Operation* selector) {
-  if (measuring_) return Error("metrics are being collected already");
-  measuring_ = true;
-  selector_ = selector;
-  event_began_ = cluster_->event_ns();
+  (void)Await(op.attempted);
   return Error::Ok();
-}
-
-Error WorkloadRun::StopMeasuring() {
-  if (!measuring_) return Error("no metrics are being collected");
-  measuring_ = false;
-  selector_ = nullptr;
-  result_.event_ns += cluster_->event_ns() - event_began_;
-  result_.nodes = cluster_->nodes();
-  result_.rss_mb = ResidentMegabytes();
-  return Error::Ok();
-}
-
-void WorkloadRun::Finish() {
-  for (const PodEntry* entry : cluster_->AllPods())
-    result_.unschedulable += entry->measured && entry->pod->node_name.empty();
-  if (result_.unschedulable == 0) result_.unscheduled.clear();
-  std::sort(samples_.begin(), samples_.end());
-  const auto at = [&](size_t percent) {
-    return samples_.empty() ? 0.0 : static_cast<double>(samples_[(samples_.size() - 1) * percent / 100]);
-  };
-  result_.p50 = at(50);
-  result_.p90 = at(90);
-  result_.p99 = at(99);
-  if (result_.nodes == 0) result_.nodes = cluster_->nodes();
 }
 
 }  // namespace
 
 Result<WorkloadResult> RunWorkload(WorkloadPlan& plan, const config::SchedulerConfiguration& config,
-                                   const Registry& registry) {
-  return WorkloadRun(plan, config, registry).Run();
+                                   const Registry& registry, bool verify) {
+  return WorkloadRun(plan, config, registry, verify).Run();
 }
 
 }  // namespace berth::bench

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -21,6 +22,7 @@ class WorkloadRunTest : public ::testing::Test {
  protected:
   void SetUp() override {
     plugins::RegisterBuiltinPlugins(registry_);
+    config_ = config::DefaultConfiguration(registry_);
     folder_ = (std::filesystem::temp_directory_path() / "berth-bench-XXXXXX").string();
     ASSERT_NE(mkdtemp(folder_.data()), nullptr);
     folder_ += "/";
@@ -37,13 +39,14 @@ class WorkloadRunTest : public ::testing::Test {
     return "apiVersion: v1\nkind: Pod\nmetadata: {generateName: " + prefix + meta + "}\nspec: {" + spec +
            "containers: [{name: c, image: i, resources: {requests: {cpu: \"" + cpu + "\"}}}]}\n";
   }
-  Result<WorkloadResult> Run(const std::string& ops) {
-    const WorkloadFile file =
-        ParseWorkloads("- name: C\n  workloadTemplate:\n" + ops + "  workloads:\n  - {name: W}\n", folder_ + "f.yaml");
+  Result<WorkloadResult> Run(const std::string& ops, bool verify = false, const std::string& params = "{}") {
+    const WorkloadFile file = ParseWorkloads(
+        "- name: C\n  workloadTemplate:\n" + ops + "  workloads:\n  - {name: W, params: " + params + "}\n",
+        folder_ + "f.yaml");
     if (!file.errors.empty()) return Error(file.errors[0]);
     Result<WorkloadPlan> plan = MakePlan(file.cases[0], file.cases[0].workloads[0], file.folder);
     if (!plan.ok()) return plan.error();
-    return RunWorkload(plan.value(), config::DefaultConfiguration(registry_), registry_);
+    return RunWorkload(plan.value(), config_, registry_, verify);
   }
   std::string ErrorOf(const std::string& ops) {
     const Result<WorkloadResult> result = Run(ops);
@@ -51,6 +54,7 @@ class WorkloadRunTest : public ::testing::Test {
   }
 
   Registry registry_;
+  config::SchedulerConfiguration config_;
   std::string folder_;
 };
 
@@ -181,6 +185,89 @@ TEST_F(WorkloadRunTest, SteadyStateStartsOverUntilTheTimeIsUp) {
   EXPECT_EQ(result->unschedulable, 0u);
 }
 
+TEST_F(WorkloadRunTest, ASteadyStateThatGetsStuckEndsWithTheTime) {
+  // Gated pods are never tried, so no attempt would move the clock.
+  const Result<WorkloadResult> result =
+      Run("  - {opcode: createNodes, count: 1}\n"
+          "  - {opcode: createPods, count: 3, podTemplatePath: gated.yaml, steadyState: true, duration: 1s, "
+          "collectMetrics: true}\n");
+  ASSERT_TRUE(result.ok()) << result.error().text();
+  EXPECT_EQ(result->pods, 3u);
+  EXPECT_EQ(result->unschedulable, 3u);
+}
+
+TEST_F(WorkloadRunTest, PodsThatWaitWhenTheMeasurementBeginsAreMeasured) {
+  const Result<WorkloadResult> result = Run(
+      "  - {opcode: createNodes, count: 1}\n"
+      "  - {opcode: createPods, count: 4, namespace: full, podTemplatePath: low.yaml}\n"
+      "  - {opcode: createPods, count: 2, namespace: waiting, podTemplatePath: low.yaml, skipWaitToCompletion: true}\n"
+      "  - {opcode: barrier, stageRequirement: Attempted}\n"
+      "  - {opcode: startCollectingMetrics, namespaces: [waiting]}\n"
+      "  - {opcode: deletePods, namespace: full}\n"
+      "  - {opcode: barrier, namespaces: [waiting]}\n"
+      "  - {opcode: stopCollectingMetrics}\n");
+  ASSERT_TRUE(result.ok()) << result.error().text();
+  EXPECT_EQ(result->pods, 2u);
+  EXPECT_EQ(result->scheduled, 2u);
+}
+
+class WantsFeature2 final : public FilterPlugin {
+ public:
+  static constexpr std::string_view kName = "WantsFeature2";
+  Error Filter(const Cycle&, const PluginState*, const NodeBatch& nodes, Rejections& out) const override {
+    const VerdictId no = out.Intern(Verdict(Reason{"no Feature2", Remedy::kNone}));
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      const std::vector<std::string>& declared = nodes.snapshot().node(nodes.row(i)).declared_features;
+      if (std::find(declared.begin(), declared.end(), "Feature2") == declared.end()) out.Reject(i, no);
+    }
+    return Error::Ok();
+  }
+};
+
+TEST_F(WorkloadRunTest, PodsThatComeWithTheirNodeNeedNobody) {
+  File("bound.yaml", Pod("bound-", "100m", "nodeName: elsewhere, "));
+  const Result<WorkloadResult> result =
+      Run("  - {opcode: createNodes, count: 1}\n"
+          "  - {opcode: createPods, count: 3, podTemplatePath: bound.yaml, collectMetrics: true}\n");
+  ASSERT_TRUE(result.ok()) << result.error().text();
+  EXPECT_EQ(result->scheduled, 3u);
+  EXPECT_EQ(result->unschedulable, 0u);
+  EXPECT_EQ(result->attempts, 0u);
+}
+
+TEST_F(WorkloadRunTest, NodesDeclareTheFeaturesThatAParameterAsksFor) {
+  registry_.Add<WantsFeature2>();
+  const config::Loaded loaded = config::LoadConfiguration(
+      "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+      "profiles: [{plugins: {multiPoint: {enabled: [{name: WantsFeature2}]}}}]\n",
+      registry_);
+  ASSERT_TRUE(loaded.ok());
+  config_ = loaded.config;
+  const std::string ops =
+      "  - {opcode: createNodes, count: 2}\n"
+      "  - {opcode: createPods, count: 3, collectMetrics: true}\n";
+  Result<WorkloadResult> result = Run(ops, false, "{numNodeDeclaredFeatures: 2}");
+  ASSERT_TRUE(result.ok()) << result.error().text();
+  EXPECT_EQ(result->scheduled, 3u);
+  result = Run(ops, false, "{numNodeDeclaredFeatures: 1}");
+  ASSERT_TRUE(result.ok()) << result.error().text();
+  EXPECT_EQ(result->scheduled, 0u);
+  EXPECT_THAT(result->unscheduled, HasSubstr("no Feature2"));
+}
+
+TEST_F(WorkloadRunTest, AVerifiedRunComparesEveryDecision) {
+  const Result<WorkloadResult> result =
+      Run("  - {opcode: createNodes, count: 3}\n"
+          "  - {opcode: createPods, count: 12, podTemplatePath: low.yaml}\n"
+          "  - {opcode: createPods, count: 3, podTemplatePath: high.yaml, collectMetrics: true}\n",
+          true);
+  ASSERT_TRUE(result.ok()) << result.error().text();
+  ASSERT_TRUE(result->comparison.has_value());
+  EXPECT_EQ(result->comparison->decisions, 18u);
+  EXPECT_EQ(result->comparison->differences, 0u) << result->comparison->first;
+  EXPECT_EQ(result->scheduled, 3u);
+}
+
 TEST_F(WorkloadRunTest, WhatIsNotBuiltIsNamedAndNotRun) {
   Result<WorkloadResult> result = Run("  - {opcode: createResourceDriver, driverName: d}\n");
   ASSERT_TRUE(result.ok());
@@ -192,7 +279,12 @@ TEST_F(WorkloadRunTest, WhatIsNotBuiltIsNamedAndNotRun) {
   EXPECT_THAT(result->not_built, HasSubstr("objects of kind Gadget are not read"));
   result = Run("  - {opcode: createPods, count: 1, persistentVolumeClaimTemplatePath: pvc.yaml}\n");
   ASSERT_TRUE(result.ok());
-  EXPECT_THAT(result->not_built, HasSubstr("persistent volume claims"));
+  EXPECT_THAT(result->not_built,
+              HasSubstr("createPods: persistentVolumeClaimTemplatePath: persistent volumes are not there"));
+}
+
+TEST_F(WorkloadRunTest, BarriersKnowTheirNamespaces) {
+  EXPECT_THAT(ErrorOf("  - {opcode: barrier, namespaces: [nowhere]}\n"), HasSubstr("unknown namespace nowhere"));
 }
 
 TEST_F(WorkloadRunTest, TemplatesThatAreMissingOrWrongAreNamed) {

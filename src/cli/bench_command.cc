@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "bench/workload_run.h"
@@ -16,7 +17,8 @@ namespace berth::cli {
 namespace {
 
 constexpr char kUsage[] =
-    "usage: berth bench -f performance-config.yaml [--case C] [--workload W] [--mode engine] [-o table|json]\n"
+    "usage: berth bench -f performance-config.yaml [--case C] [--workload W] [--mode engine] [--verify] [-o "
+    "table|json]\n"
     "\n"
     "Runs workloads in the format of kube-scheduler's scheduler_perf and measures them. Mode engine is the scheduling\n"
     "thread alone: queue, decision, assumption, with all nodes judged and no API server. Time is virtual: 300 pods "
@@ -25,12 +27,24 @@ constexpr char kUsage[] =
     "what\n"
     "the news of pods and nodes cost besides. Thresholds, labels and feature gates of the file have no effect.\n"
     "A workload that needs what is not built yet is named and not run (exit code 1).\n"
+    "--verify times nothing: it makes every decision of the workload twice, from what is remembered of equal pods and\n"
+    "from scratch, and compares node, scores, reasons and victims.\n"
     "\n";
 
 struct Arguments {
   std::vector<std::string> files;
   std::string test_case, workload, mode = "engine", format = "table";
+  bool verify = false;
 };
+
+// One line for all feature gates of what is run.
+void NoteGates(const std::string& path, const std::set<std::string>& gates, std::ostream& err) {
+  if (gates.empty()) return;
+  std::string names;
+  for (const std::string& gate : gates) names += (names.empty() ? "" : ", ") + gate;
+  err << "note: " << path << ": featureGates " << names << (gates.size() == 1 ? " has" : " have")
+      << " no effect here\n";
+}
 
 // Plans of all workloads that were chosen; nothing after errors, which are written.
 std::optional<std::vector<bench::WorkloadPlan>> ReadPlans(const Arguments& arguments, std::ostream& err) {
@@ -41,7 +55,7 @@ std::optional<std::vector<bench::WorkloadPlan>> ReadPlans(const Arguments& argum
     for (const std::string& error : file.errors) err << error << "\n";
     good &= file.errors.empty();
     if (!file.errors.empty()) continue;
-    for (const std::string& note : file.notes) err << "note: " << note << "\n";
+    std::set<std::string> gates;
     for (const bench::TestCase& test_case : file.cases) {
       if (!arguments.test_case.empty() && test_case.name != arguments.test_case) continue;
       for (const bench::Workload& workload : test_case.workloads) {
@@ -52,10 +66,15 @@ std::optional<std::vector<bench::WorkloadPlan>> ReadPlans(const Arguments& argum
           good = false;
           continue;
         }
-        for (const std::string& note : plan->notes) err << "note: " << path << ": " << note << "\n";
+        if (plan->not_built.empty()) {
+          for (const std::string& note : plan->notes) err << "note: " << path << ": " << note << "\n";
+          gates.insert(test_case.feature_gates.begin(), test_case.feature_gates.end());
+          gates.insert(workload.feature_gates.begin(), workload.feature_gates.end());
+        }
         plans.push_back(std::move(plan).value());
       }
     }
+    NoteGates(path, gates, err);
   }
   if (good && plans.empty()) {
     err << "berth bench: no workload";
@@ -85,6 +104,33 @@ std::string TableText(const std::vector<bench::WorkloadResult>& results) {
   return table.Text();
 }
 
+std::string ComparisonText(const std::vector<bench::WorkloadResult>& results) {
+  Table table({"CASE", "WORKLOAD", "NODES", "PODS", "SCHEDULED", "DECISIONS", "DIFFERENCES"});
+  for (const bench::WorkloadResult& result : results)
+    table.Add({result.test_case, result.workload, std::to_string(result.nodes), std::to_string(result.pods),
+               std::to_string(result.scheduled), std::to_string(result.comparison->decisions),
+               std::to_string(result.comparison->differences)});
+  return table.Text();
+}
+
+// Remarks on one result; false when it is not as it should be.
+bool Remark(const bench::WorkloadResult& result, std::ostream& err) {
+  const std::string name = result.test_case + "/" + result.workload;
+  if (!result.not_built.empty()) {
+    err << "not run: " << name << ": " << result.not_built << "\n";
+    return false;
+  }
+  if (result.pods == 0) err << "note: " << name << ": no op measures pods\n";
+  if (result.unschedulable > 0)
+    err << "note: " << name << ": " << result.unschedulable << " of " << result.pods
+        << " measured pods are not scheduled"
+        << (result.unscheduled.empty() ? "" : ", among them " + result.unscheduled) << "\n";
+  if (!result.comparison || result.comparison->differences == 0) return true;
+  err << name << ": " << result.comparison->differences
+      << " decisions differ from a full judgement; the first: " << result.comparison->first << "\n";
+  return false;
+}
+
 }  // namespace
 
 int BenchCommand(const std::vector<std::string>& args, const Registry& registry, std::ostream& out, std::ostream& err) {
@@ -94,6 +140,8 @@ int BenchCommand(const std::vector<std::string>& args, const Registry& registry,
   command.String("case", &arguments.test_case, "only the test case of this name");
   command.String("workload", &arguments.workload, "only workloads of this name");
   command.Choice("mode", &arguments.mode, {"engine"}, "engine (default): the scheduling thread alone");
+  command.Bool("verify", &arguments.verify,
+               "make every decision twice, from memory and in full; exit code 1 if any differs");
   command.Choice("o,output", &arguments.format, {"table", "json"}, "table (default) or json");
   if (const std::optional<int> done = command.Read(args)) return *done;
   if (!command.rest().empty()) return command.Complain("unexpected argument \"" + command.rest().front() + "\"");
@@ -110,30 +158,21 @@ int BenchCommand(const std::vector<std::string>& args, const Registry& registry,
   }
 
   std::vector<bench::WorkloadResult> results;
-  bool all = true;
+  bool all = true, failed = false;
   for (bench::WorkloadPlan& plan : *plans) {
-    const std::string name = plan.test_case + "/" + plan.workload;
-    const Result<bench::WorkloadResult> result =
-        bench::RunWorkload(plan, configurations.at(plan.scheduler_config), registry);
-    if (!result.ok()) {
-      err << name << ": " << result.error().text() << "\n";
-      return kBadInput;
-    }
+    Result<bench::WorkloadResult> result =
+        bench::RunWorkload(plan, configurations.at(plan.scheduler_config), registry, arguments.verify);
+    if (!result.ok()) err << plan.test_case << "/" << plan.workload << ": " << result.error().text() << "\n";
     plan = {};  // its templates are not the next workload's memory
-    if (!result->not_built.empty()) {
-      err << "not run: " << name << ": " << result->not_built << "\n";
-      all = false;
-      continue;
-    }
-    if (result->pods == 0) err << "note: " << name << ": no op measures pods\n";
-    if (result->unschedulable > 0)
-      err << "note: " << name << ": " << result->unschedulable << " of " << result->pods
-          << " measured pods are not scheduled"
-          << (result->unscheduled.empty() ? "" : ", the first to be rejected: " + result->unscheduled) << "\n";
-    results.push_back(*result);
+    failed |= !result.ok();
+    if (!result.ok()) continue;
+    all &= Remark(*result, err);
+    if (result->not_built.empty()) results.push_back(std::move(result).value());
   }
-  out << (arguments.format == "json" ? bench::ToValue(results).ToJson(2) + "\n" : TableText(results));
-  return all ? kDone : kAnswerIsNo;
+  out << (arguments.format == "json" ? bench::ToValue(results).ToJson(2) + "\n"
+          : arguments.verify         ? ComparisonText(results)
+                                     : TableText(results));
+  return failed ? kBadInput : all ? kDone : kAnswerIsNo;
 }
 
 }  // namespace berth::cli

@@ -17,6 +17,23 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
+// Claims to look at nothing and changes its mind with every pod.
+class Fickle final : public FilterPlugin {
+ public:
+  static constexpr std::string_view kName = "Fickle";
+  Error Filter(const Cycle&, const PluginState*, const NodeBatch& nodes, Rejections& out) const override {
+    if (++asked_ % 2 == 1) return Error::Ok();
+    const VerdictId no = out.Intern(Verdict(Reason{"not today", Remedy::kNone}));
+    for (size_t i = 0; i < nodes.size(); ++i) out.Reject(i, no);
+    return Error::Ok();
+  }
+  Depends DependsOn(Point) const override { return Depends::OnRow(0); }
+  bool Sign(const Pod&, Signature&) const override { return true; }
+
+ private:
+  mutable int asked_ = 0;
+};
+
 class BenchTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -26,13 +43,15 @@ class BenchTest : public ::testing::Test {
     file_ = directory_ + "/performance-config.yaml";
     std::ofstream(file_) << "- name: Basic\n"
                             "  workloadTemplate:\n"
-                            "  - {opcode: createNodes, countParam: $n}\n"
-                            "  - {opcode: createPods, countParam: $n, collectMetrics: true}\n"
+                            "  - {opcode: createNodes, countParam: $size}\n"
+                            "  - {opcode: createPods, countParam: $size, collectMetrics: true}\n"
+                            "  featureGates: {Beta: true, Alpha: false}\n"
                             "  workloads:\n"
-                            "  - {name: Two, params: {n: 2}}\n"
-                            "  - {name: Three, params: {n: 3}}\n"
+                            "  - {name: Two, params: {size: 2}}\n"
+                            "  - {name: Three, params: {size: 3}}\n"
                             "- name: Devices\n"
                             "  workloadTemplate: [{opcode: createResourceDriver, driverName: d}]\n"
+                            "  featureGates: {Gamma: true}\n"
                             "  workloads: [{name: Two}]\n";
   }
   void TearDown() override { std::filesystem::remove_all(directory_); }
@@ -60,6 +79,37 @@ TEST_F(BenchTest, CaseAndWorkloadMatchExactly) {
   EXPECT_THAT(out_.str(), Not(HasSubstr("Three")));
   EXPECT_EQ(Run({"-f", file_, "--workload", "Tw"}), 2);
   EXPECT_THAT(err_.str(), HasSubstr("no workload \"Tw\""));
+}
+
+TEST_F(BenchTest, FeatureGatesOfWhatIsRunAreNotedInOneLine) {
+  EXPECT_EQ(Run({"-f", file_}), 1);
+  EXPECT_THAT(err_.str(), HasSubstr("note: " + file_ + ": featureGates Alpha, Beta have no effect here\n"));
+  EXPECT_THAT(err_.str(), Not(HasSubstr("Gamma")));
+}
+
+TEST_F(BenchTest, VerifyComparesInsteadOfTiming) {
+  EXPECT_EQ(Run({"-f", file_, "--case", "Basic", "--workload", "Two", "--verify"}), 0) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("DIFFERENCES"));
+  EXPECT_EQ(Run({"-f", file_, "--case", "Basic", "--workload", "Two", "--verify", "-o", "json"}), 0) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("\"decisions\": 2"));
+  EXPECT_THAT(out_.str(), HasSubstr("\"differences\": 0"));
+  EXPECT_THAT(out_.str(), Not(HasSubstr("cpu_us_per_pod")));
+}
+
+TEST_F(BenchTest, VerifyFindsAPluginThatDoesNotKeepItsWord) {
+  registry_.Add<Fickle>();
+  std::ofstream(directory_ + "/config.yaml") << "apiVersion: kubescheduler.config.k8s.io/v1\n"
+                                                "kind: KubeSchedulerConfiguration\n"
+                                                "profiles: [{plugins: {multiPoint: {enabled: [{name: Fickle}]}}}]\n";
+  std::ofstream(file_) << "- name: Basic\n"
+                          "  schedulerConfigPath: config.yaml\n"
+                          "  workloadTemplate: [{opcode: createNodes, count: 3},\n"
+                          "                     {opcode: createPods, count: 4, collectMetrics: true}]\n"
+                          "  workloads: [{name: Four}]\n";
+  EXPECT_EQ(Run({"-f", file_}), 0) << err_.str();
+  EXPECT_EQ(Run({"-f", file_, "--verify"}), 1);
+  EXPECT_THAT(err_.str(), HasSubstr("Basic/Four: "));
+  EXPECT_THAT(err_.str(), HasSubstr("differ from a full judgement; the first: namespace-1/pod-"));
 }
 
 TEST_F(BenchTest, WhatCannotBeRunIsNamedAndTheRestRuns) {

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// WorkloadResult: what came out of one workload. Measurement: how it is found out while the workload runs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/engine_cluster.h"
+#include "bench/operation.h"
+#include "berth/value.h"
+
+namespace berth::bench {
+
+struct WorkloadResult {
+  std::string test_case, workload;
+  size_t nodes = 0;                                   // at the end of the measurement
+  size_t pods = 0, scheduled = 0, unschedulable = 0;  // measured ones
+  size_t attempts = 0;                                // while measuring, of all pods
+  int64_t attempt_ns = 0, event_ns = 0;               // CPU of the scheduling thread while measuring
+  double p50 = 0, p90 = 0, p99 = 0;                   // of one attempt, µs
+  double rss_mb = 0;
+  std::string not_built;    // not empty: it was not run, and why
+  std::string unscheduled;  // the first measured pod that is still there and not scheduled, and why
+
+  // Of a run that verifies, over all of it; such a run has no times.
+  struct Comparison {
+    uint64_t decisions = 0, differences = 0;
+    std::string first;  // difference
+  };
+  std::optional<Comparison> comparison;
+
+  double CpuMicrosPerPod() const {
+    return pods ? static_cast<double>(attempt_ns) / 1e3 / static_cast<double>(pods) : 0;
+  }
+  double EventMicrosPerPod() const {
+    return pods ? static_cast<double>(event_ns) / 1e3 / static_cast<double>(pods) : 0;
+  }
+  // What a thread that does nothing else would get done.
+  double PodsPerSecond() const;
+};
+
+// Of all results, one object each.
+Value ToValue(const std::vector<WorkloadResult>& results);
+
+// Thread safety: none.
+class Measurement {
+ public:
+  bool on() const { return selector_.has_value(); }
+  // From now on pods that `selector` matches are measured, those that wait already included. The error: it is on.
+  Error Start(EngineCluster& cluster, PodSelector selector);
+  // The error: it is not on.
+  Error Stop(const EngineCluster& cluster);
+  // Once for every pod that an op creates.
+  void Created(PodEntry& entry);
+  // Once for every attempt.
+  void Attempted(const Attempt& attempt);
+  // A pod that is about to go, placed or not.
+  void GivenUp(const PodEntry& entry) { result_.unschedulable += Open(entry); }
+  // After the last op.
+  WorkloadResult Finish(EngineCluster& cluster);
+
+ private:
+  static bool Open(const PodEntry& entry) { return entry.measured && entry.pod->node_name.empty(); }
+
+  WorkloadResult result_;
+  std::optional<PodSelector> selector_;  // of the present measurement
+  std::vector<float> samples_;           // µs
+  int64_t event_began_ = 0;
+};
+
+}  // namespace berth::bench

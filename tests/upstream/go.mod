@@ -1,4 +1,4 @@
-module berth.dev/tests/upstream/oracle
+module berth.dev/tests/upstream
 
 go 1.26.0
 

@@ -63,11 +63,17 @@ std::optional<EventResource> ResourceOf(Kind kind) {
 
 }  // namespace
 
-int64_t ThreadCpuNs() {
+namespace {
+int64_t ClockNs(clockid_t clock) {
   timespec now{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  ::clock_gettime(clock, &now);
   return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
+}  // namespace
+
+int64_t ThreadCpuNs() { return ClockNs(CLOCK_THREAD_CPUTIME_ID); }
+
+int64_t ProcessCpuNs() { return ClockNs(CLOCK_PROCESS_CPUTIME_ID); }
 
 Result<std::unique_ptr<EngineCluster>> EngineCluster::Make(const config::SchedulerConfiguration& config,
                                                            const Registry& registry, const Clock& clock,

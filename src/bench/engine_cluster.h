@@ -45,6 +45,8 @@ struct EngineClusterOptions {
 
 // CPU time of this thread.
 int64_t ThreadCpuNs();
+// CPU time of all threads.
+int64_t ProcessCpuNs();
 
 // Objects are put and removed as if a watch had told of them; a placed pod is bound at once. The event handling follows
 // cycle/event_handlers.h. What it costs is kept apart from attempts: event_ns().

@@ -32,6 +32,7 @@ void SetTimes(const WorkloadResult& result, Value& out) {
   out.Set("pods_per_s", Rounded(result.PodsPerSecond()));
   out.Set("cpu_us_per_pod", Rounded(result.CpuMicrosPerPod()));
   out.Set("event_us_per_pod", Rounded(result.EventMicrosPerPod()));
+  out.Set("process_cpu_us_per_pod", Rounded(result.ProcessMicrosPerPod()));
   out.Set("attempts", Count(result.attempts));
   Value attempt = Value::Object();
   attempt.Set("p50", Rounded(result.p50));
@@ -59,6 +60,9 @@ Value ToValue(const std::vector<WorkloadResult>& results) {
     one.Set("pods", Count(result.pods));
     one.Set("scheduled", Count(result.scheduled));
     one.Set("unschedulable", Count(result.unschedulable));
+    Value nodes_by_pods = Value::Object();
+    for (const auto& [pods, nodes] : result.nodes_by_pods) nodes_by_pods.Set(std::to_string(pods), Count(nodes));
+    one.Set("nodes_by_pods", std::move(nodes_by_pods));
     if (result.comparison) {
       one.Set("decisions", Count(result.comparison->decisions));
       one.Set("differences", Count(result.comparison->differences));
@@ -74,6 +78,7 @@ Error Measurement::Start(EngineCluster& cluster, PodSelector selector) {
   if (on()) return Error("metrics are being collected already");
   selector_ = std::move(selector);
   event_began_ = cluster.event_ns();
+  process_began_ = ProcessCpuNs() - making_ns_;
   for (PodEntry* entry : cluster.AllPods())
     if (entry->paced && entry->pod->node_name.empty()) Created(*entry);
   return Error::Ok();
@@ -82,6 +87,7 @@ Error Measurement::Start(EngineCluster& cluster, PodSelector selector) {
 Error Measurement::Stop(const EngineCluster& cluster) {
   if (!on()) return Error("no metrics are being collected");
   selector_.reset();
+  result_.process_ns += ProcessCpuNs() - making_ns_ - process_began_;
   result_.event_ns += cluster.event_ns() - event_began_;
   result_.nodes = cluster.nodes();
   result_.rss_mb = ResidentMegabytes();
@@ -108,11 +114,15 @@ void Measurement::Attempted(const Attempt& attempt) {
 
 WorkloadResult Measurement::Finish(EngineCluster& cluster) {
   if (on()) (void)Stop(cluster);
+  std::map<std::string, size_t> pods_by_node;
   for (const PodEntry* entry : cluster.AllPods()) {
+    if (!entry->pod->node_name.empty()) ++pods_by_node[entry->pod->node_name];
     GivenUp(*entry);
     if (Open(*entry) && result_.unscheduled.empty())
       result_.unscheduled = FullName(*entry->pod) + (entry->message.empty() ? " was not tried" : ": " + entry->message);
   }
+  for (const auto& [node, pods] : pods_by_node) ++result_.nodes_by_pods[pods];
+  if (cluster.nodes() > pods_by_node.size()) result_.nodes_by_pods[0] = cluster.nodes() - pods_by_node.size();
   std::sort(samples_.begin(), samples_.end());
   const auto at = [&](size_t percent) {
     return samples_.empty() ? 0.0 : static_cast<double>(samples_[(samples_.size() - 1) * percent / 100]);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,10 +21,12 @@ struct WorkloadResult {
   size_t pods = 0, scheduled = 0, unschedulable = 0;  // measured ones
   size_t attempts = 0;                                // while measuring, of all pods
   int64_t attempt_ns = 0, event_ns = 0;               // CPU of the scheduling thread while measuring
+  int64_t process_ns = 0;                             // CPU of all threads while measuring, less making objects
   double p50 = 0, p90 = 0, p99 = 0;                   // of one attempt, µs
   double rss_mb = 0;
-  std::string not_built;    // not empty: it was not run, and why
-  std::string unscheduled;  // the first measured pod that is still there and not scheduled, and why
+  std::map<size_t, size_t> nodes_by_pods;  // how many nodes have so many pods, at the end
+  std::string not_built;                   // not empty: it was not run, and why
+  std::string unscheduled;                 // the first measured pod that is still there and not scheduled, and why
 
   // Of a run that verifies, over all of it; such a run has no times.
   struct Comparison {
@@ -37,6 +40,9 @@ struct WorkloadResult {
   }
   double EventMicrosPerPod() const {
     return pods ? static_cast<double>(event_ns) / 1e3 / static_cast<double>(pods) : 0;
+  }
+  double ProcessMicrosPerPod() const {
+    return pods ? static_cast<double>(process_ns) / 1e3 / static_cast<double>(pods) : 0;
   }
   // What a thread that does nothing else would get done.
   double PodsPerSecond() const;
@@ -57,6 +63,8 @@ class Measurement {
   void Created(PodEntry& entry);
   // Once for every attempt.
   void Attempted(const Attempt& attempt);
+  // So much CPU went into making an object, which is the bench's work.
+  void Made(int64_t ns) { making_ns_ += ns; }
   // A pod that is about to go, placed or not.
   void GivenUp(const PodEntry& entry) { result_.unschedulable += Open(entry); }
   // After the last op.
@@ -68,7 +76,8 @@ class Measurement {
   WorkloadResult result_;
   std::optional<PodSelector> selector_;  // of the present measurement
   std::vector<float> samples_;           // µs
-  int64_t event_began_ = 0;
+  int64_t event_began_ = 0, process_began_ = 0;
+  int64_t making_ns_ = 0;
 };
 
 }  // namespace berth::bench

@@ -166,7 +166,9 @@ Result<ClusterObject> WorkloadRun::Make(ObjectTemplate& from, Making making) {
   if (cluster_->size() >= kMaxObjects)
     return Error("there are " + std::to_string(kMaxObjects) + " objects, and there may not be more");
   making.serial = serial_++;
+  const int64_t began = ProcessCpuNs();
   Result<ClusterObject> made = from.Make(making, cluster_->priority_classes());
+  measurement_.Made(ProcessCpuNs() - began);
   if (!made.ok()) return made;
   ObjectMeta meta = client::MetaOf(*made);
   meta.creation_time = clock_.Now();

@@ -74,6 +74,24 @@ TEST_F(WorkloadRunTest, MeasuredPodsAreScheduledAndCounted) {
   EXPECT_GT(result->rss_mb, 0);
 }
 
+TEST_F(WorkloadRunTest, TheProcessHasUsedWhatItsThreadHas) {
+  const Result<WorkloadResult> result =
+      Run("  - {opcode: createNodes, count: 50}\n"
+          "  - {opcode: createPods, count: 200, collectMetrics: true}\n");
+  ASSERT_TRUE(result.ok()) << result.error().text();
+  EXPECT_GE(result->process_ns, result->attempt_ns + result->event_ns);
+}
+
+TEST_F(WorkloadRunTest, NodesAreCountedByTheirPods) {
+  const Result<WorkloadResult> result =
+      Run("  - {opcode: createNodes, count: 3}\n"
+          "  - {opcode: createPods, count: 3}\n"
+          "  - {opcode: createPods, count: 1, collectMetrics: true}\n"
+          "  - {opcode: createNodes, count: 2}\n");
+  ASSERT_TRUE(result.ok()) << result.error().text();
+  EXPECT_EQ(result->nodes_by_pods, (std::map<size_t, size_t>{{0, 2}, {1, 2}, {2, 1}}));
+}
+
 TEST_F(WorkloadRunTest, PodsThatFitNowhereEndTheWait) {
   const Result<WorkloadResult> result =
       Run("  - {opcode: createNodes, count: 2}\n"

@@ -67,9 +67,10 @@ class BenchTest : public ::testing::Test {
 
 TEST_F(BenchTest, JsonHasOneObjectPerWorkload) {
   EXPECT_EQ(Run({"-f", file_, "--case", "Basic", "-o", "json"}), 0) << err_.str();
-  for (const char* part : {"\"case\": \"Basic\"", "\"workload\": \"Two\"", "\"workload\": \"Three\"",
-                           "\"mode\": \"engine\"", "\"nodes\": 3", "\"scheduled\": 3", "\"unschedulable\": 0",
-                           "\"pods_per_s\"", "\"cpu_us_per_pod\"", "\"attempt_us\"", "\"p99\"", "\"rss_mb\""})
+  for (const char* part :
+       {"\"case\": \"Basic\"", "\"workload\": \"Two\"", "\"workload\": \"Three\"", "\"mode\": \"engine\"",
+        "\"nodes\": 3", "\"scheduled\": 3", "\"unschedulable\": 0", "\"pods_per_s\"", "\"cpu_us_per_pod\"",
+        "\"process_cpu_us_per_pod\"", "\"attempt_us\"", "\"p99\"", "\"rss_mb\"", "\"nodes_by_pods\": {"})
     EXPECT_THAT(out_.str(), HasSubstr(part));
 }
 

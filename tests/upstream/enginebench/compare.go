@@ -46,7 +46,7 @@ var limits = map[string]int{"HugeCluster": 2000, "FitsNowhere": 500}
 
 type comparer struct {
 	berth, upstream, own, only string
-	runs                       int
+	runs, pods                 int // pods: measured ones at most; 0 for all
 	small                      bool
 	scratch                    string
 }
@@ -155,6 +155,11 @@ func (c *comparer) measure(row comparison) (sampled, all measurement, err error)
 	limit := limits[row.testCase]
 	if c.small {
 		row.workload, limit, row.allNodes = row.small, 0, 0
+	} else if c.pods > 0 {
+		if limit == 0 || limit > c.pods {
+			limit = c.pods
+		}
+		row.allNodes = min(row.allNodes, c.pods)
 	}
 	full, err := c.write(row, "full.yaml", limit)
 	if err != nil {
@@ -184,6 +189,7 @@ func (c *comparer) compare() (bool, error) {
 	defer os.RemoveAll(scratch)
 	c.scratch = scratch
 	if !c.small {
+		fmt.Printf("Medians of %d; processor time of the whole process per measured pod.\n\n", c.runs)
 		fmt.Println("| workload | pods | Berth µs | kube-scheduler µs | ratio | pods | Berth µs | all nodes µs | ratio |")
 		fmt.Println("|---|---|---|---|---|---|---|---|---|")
 	}

@@ -41,6 +41,7 @@ func main() {
 	flags.StringVar(&c.own, "own", "", "compare: Berth's bench/workloads")
 	flags.StringVar(&c.only, "only", "", "compare: only this case")
 	flags.IntVar(&c.runs, "runs", 3, "compare: runs of each; the median counts")
+	flags.IntVar(&c.pods, "pods", 0, "compare: measured pods at most; 0 for all")
 	flags.BoolVar(&c.small, "small", false, "compare: small workloads; only the answers are compared")
 	if command != "run" && command != "cut" && command != "compare" {
 		fmt.Fprint(os.Stderr, usage)
@@ -54,6 +55,8 @@ func main() {
 		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	case command == "compare" && c.runs < 1:
 		err = fmt.Errorf("--runs: must be positive, got %d", c.runs)
+	case command == "compare" && c.pods < 0:
+		err = fmt.Errorf("--pods: must not be negative, got %d", c.pods)
 	case command == "compare":
 		same, err = c.compare()
 	case command == "cut":

@@ -36,13 +36,13 @@ var comparisons = []comparison{
 	{"topology_spreading", "TopologySpreading", "5000Nodes_5000Pods", "5Nodes", 200, true},
 	{"topology_spreading", "PreferredTopologySpreading", "5000Nodes_5000Pods", "5Nodes", 200, true},
 	{"affinity", "SchedulingRequiredPodAntiAffinityWithNSSelector", "5000Nodes_2000Pods", "10Nodes", 200, true},
-	{"", "FitsNowhere", "5000Nodes_10000Pods", "10Nodes", 100, true},
+	{"", "FitsNowhere", "5000Nodes_10000Pods", "10Nodes", 500, true},
 	{"misc", "PreemptionAsync", "5000Nodes", "5Nodes", 300, false},
 	{"misc", "SchedulingDaemonset", "15000Nodes", "5Nodes", 5000, true},
 }
 
 // limits are measured pods of full-size runs, for both sides, where upstream would take more than some minutes.
-var limits = map[string]int{"HugeCluster": 2000, "FitsNowhere": 500}
+var limits = map[string]int{"HugeCluster": 2000, "FitsNowhere": 1000}
 
 type comparer struct {
 	berth, upstream, own, only string

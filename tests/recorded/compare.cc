@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-namespace berth::conformance {
+namespace berth::recorded {
 namespace {
 
 class Walk {
@@ -85,4 +85,4 @@ std::vector<std::string> Differences(const Value& want, const Value& got, const 
   return walk.differences;
 }
 
-}  // namespace berth::conformance
+}  // namespace berth::recorded

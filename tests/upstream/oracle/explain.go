@@ -53,7 +53,9 @@ func explain(c *Case, reversed bool) (*Explanation, error) {
 		return nil, fmt.Errorf("no pod %s", c.Pod)
 	}
 	asked.Spec.NodeName = ""
-	asked.Status.NominatedNodeName = ""
+	if !c.keepNomination {
+		asked.Status.NominatedNodeName = ""
+	}
 	if c.Config == nil && asked.Spec.SchedulerName != v1.DefaultSchedulerName {
 		asked.Spec.SchedulerName = v1.DefaultSchedulerName
 	}

@@ -104,6 +104,16 @@ var families = []family{
 	{"mixed", buildMixed, []outcome{wantScores, wantNone, wantScores, wantCandidates, wantOne, wantRejected}},
 }
 
+// familyOf returns the family of that name, or one that cannot build.
+func familyOf(name string) family {
+	for _, f := range families {
+		if f.name == name {
+			return f
+		}
+	}
+	return family{}
+}
+
 func familyNames() []string {
 	var names []string
 	for _, f := range families {
@@ -155,33 +165,36 @@ func makeCase(f family, seed uint64, index int) (*Case, error) {
 	return last, last.judge()
 }
 
-// generate writes the cases numbered first to first+count-1 of a family.
-func generate(w io.Writer, name string, seed uint64, first, count int, stats bool) error {
-	var f family
-	for _, candidate := range families {
-		if candidate.name == name {
-			f = candidate
-		}
-	}
-	if f.build == nil {
-		return fmt.Errorf("no family %q", name)
-	}
-	cases, errs := make([]*Case, count), make([]error, count)
-	next := make(chan int)
+// inParallel does n pieces of work that share nothing.
+func inParallel(n int, work func(int) error) error {
+	next, errs := make(chan int), make([]error, n)
 	var workers sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
 			for i := range next {
-				cases[i], errs[i] = makeCase(f, seed, first+i)
+				errs[i] = work(i)
 			}
 		})
 	}
-	for i := range count {
+	for i := range n {
 		next <- i
 	}
 	close(next)
 	workers.Wait()
-	if err := errors.Join(errs...); err != nil {
+	return errors.Join(errs...)
+}
+
+// generate writes the cases numbered first to first+count-1 of a family.
+func generate(w io.Writer, name string, seed uint64, first, count int, stats bool) error {
+	f := familyOf(name)
+	if f.build == nil {
+		return fmt.Errorf("no family %q", name)
+	}
+	cases := make([]*Case, count)
+	if err := inParallel(count, func(i int) (err error) {
+		cases[i], err = makeCase(f, seed, first+i)
+		return err
+	}); err != nil {
 		return err
 	}
 	for _, c := range cases {

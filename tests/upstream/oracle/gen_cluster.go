@@ -179,7 +179,7 @@ func (c *cluster) addBound(namespace string) M {
 }
 
 // terminate marks a pod as on its way out.
-func (c *cluster) terminate(pod M) {
+func terminate(pod M) {
 	metadata := sub(pod, "metadata")
 	metadata["deletionTimestamp"] = "2026-03-01T00:00:00Z"
 	metadata["deletionGracePeriodSeconds"] = 30

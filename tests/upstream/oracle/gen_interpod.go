@@ -138,7 +138,7 @@ func buildInterPod(r rnd, want outcome) *cluster {
 			podAffinity(r, pod, 0.4, 0.25, 0.4)
 		}
 		if r.chance(0.08) {
-			c.terminate(pod)
+			terminate(pod)
 		}
 		if want == wantCandidates || r.chance(0.2) {
 			sub(pod, "spec")["priority"] = pick(r, -7, -1, 0, 0, 3)

@@ -121,7 +121,7 @@ func buildPreemption(r rnd, want outcome) *cluster {
 				sub(pod, "status")["startTime"] = c.startTime()
 			}
 			if r.chance(0.07) {
-				c.terminate(pod)
+				terminate(pod)
 				if r.chance(0.5) {
 					add(sub(pod, "status"), "conditions", M{"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"})
 				}

@@ -181,7 +181,7 @@ func buildResources(r rnd, want outcome) *cluster {
 			sub(pod, "spec")["priority"] = pick(r, -10, 0, 5)
 		}
 		if r.chance(0.05) {
-			c.terminate(pod)
+			terminate(pod)
 		}
 		if r.chance(0.03) {
 			sub(pod, "status")["phase"] = pick(r, "Succeeded", "Failed")

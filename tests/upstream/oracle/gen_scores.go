@@ -57,7 +57,7 @@ func (c *cluster) populate(n int) {
 			podAffinity(r, pod, 0.2, 0.1, 0.6)
 		}
 		if r.chance(0.03) {
-			c.terminate(pod)
+			terminate(pod)
 		}
 	}
 }
@@ -189,7 +189,7 @@ func buildMixed(r rnd, want outcome) *cluster {
 		metadata["name"] = fmt.Sprintf("%s-%03d", metadata["name"], len(c.pods))
 		c.bind(pod, nodeName(pick(r, c.nodes...)))
 		if r.chance(0.03) {
-			c.terminate(pod)
+			terminate(pod)
 		}
 	}
 	for range r.IntN(3) {

@@ -182,7 +182,7 @@ func buildSpread(r rnd, want outcome) *cluster {
 			setLabels(pod, M{"app": "db"})
 		}
 		if r.chance(0.08) {
-			c.terminate(pod)
+			terminate(pod)
 		}
 		if want == wantCandidates || r.chance(0.2) {
 			sub(pod, "spec")["priority"] = pick(r, -3, -2, 0)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command oracle asks kube-scheduler's own code what it thinks of a case: it judges given clusters, makes up new ones, and plays stories.
+// Command oracle asks kube-scheduler's own code what it thinks of a case: it judges given clusters, makes up new ones, and plays
+// stories and sequences.
 package main
 
 import (
@@ -19,6 +20,8 @@ const usage = `usage: oracle COMMAND
   gen --family F[,F...]|all --seed S --count N [-o FILE]   make up N cases of each family and judge them
   judge [--all] < cases.jsonl > out.jsonl                  fill in what upstream expects (--all: anew for every case)
   judge-dir DIR                                            judge a folder of objects, pod and config.yaml
+  sequences --seed S --count N [-o FILE]                   make up sequences of placings and changes
+  sequences --judge < placed.jsonl [-o FILE]               judge every placing of sequences whose placements are known
   stories --kind written|generated|replay [...]            play stories and record what the scheduling queue makes of them
 `
 
@@ -38,6 +41,8 @@ func main() {
 		err = runJudge(os.Args[2:])
 	case "judge-dir":
 		err = runJudgeDir(os.Args[2:])
+	case "sequences":
+		err = runSequences(os.Args[2:])
 	case "stories":
 		err = runStories(os.Args[2:])
 	default:

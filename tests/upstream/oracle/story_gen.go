@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
-	"sync"
 )
 
 // A theme is what the pods of a story are mostly about.
@@ -329,22 +327,11 @@ func validStory(story *Story) error {
 }
 
 func generateStories(w io.Writer, seed uint64, first, count int) error {
-	stories, errs := make([]*Story, count), make([]error, count)
-	next := make(chan int)
-	var workers sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		workers.Go(func() {
-			for i := range next {
-				stories[i], errs[i] = makeStory(seed, first+i)
-			}
-		})
-	}
-	for i := range count {
-		next <- i
-	}
-	close(next)
-	workers.Wait()
-	if err := errors.Join(errs...); err != nil {
+	stories := make([]*Story, count)
+	if err := inParallel(count, func(i int) (err error) {
+		stories[i], err = makeStory(seed, first+i)
+		return err
+	}); err != nil {
 		return err
 	}
 	for _, story := range stories {

@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Made-up sequences: a cluster of one of the families, replicas of a few templates, odd pods, and what may happen in between.
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+// mostNodes keeps sequences short to read and to store.
+const mostNodes = 14
+
+// sequenceFamilies are the kinds of clusters, in turn: those most often whose verdicts depend on other nodes and pods.
+var sequenceFamilies = []string{"mixed", "interpod", "spread", "preemption", "scores", "interpod", "taints", "spread", "mixed", "resources", "interpod",
+	"spread", "nodeaffinity", "preemption", "scores", "mixed"}
+
+// sequencer makes up one sequence. It does not know where pods end up.
+type sequencer struct {
+	r         rnd
+	family    family
+	c         *cluster // the first cluster; its nodes are those that were ever there
+	spare     *cluster // where newcomers come from
+	out       *Sequence
+	templates []M
+	gone      map[string]bool // nodes and others that were removed, by key
+	placed    []M             // pods that were put to the question
+	serial    int
+	errs      []error
+}
+
+// small builds clusters until one has few nodes, but some.
+func (s *sequencer) small() *cluster {
+	for {
+		c := s.family.build(s.r, pick(s.r, s.family.wants...))
+		if len(c.nodes) > 0 && len(c.nodes) <= mostNodes {
+			return c
+		}
+	}
+}
+
+// stamp gives an object an identity, once.
+func (s *sequencer) stamp(obj M) M {
+	metadata := sub(obj, "metadata")
+	s.serial++
+	if metadata["uid"] == nil {
+		metadata["uid"] = fmt.Sprintf("00000000-0000-4000-8000-%012d", s.serial)
+	}
+	if metadata["creationTimestamp"] == nil {
+		metadata["creationTimestamp"] = fmt.Sprintf("2026-01-01T%02d:%02d:%02dZ", s.serial/3600%24, s.serial/60%60, s.serial%60)
+	}
+	return obj
+}
+
+var classValues = map[string]int{"low": -100, "normal": 0, "high": 1000, "polite": 1000, "system-node-critical": 2000001000}
+
+// plain writes a pod's priority class out, for admission happens elsewhere, and takes its gates away.
+func plain(pod M) M {
+	spec := sub(pod, "spec")
+	if class, ok := spec["priorityClassName"].(string); ok {
+		delete(spec, "priorityClassName")
+		spec["priority"] = classValues[class]
+		if class == "polite" {
+			spec["preemptionPolicy"] = "Never"
+		}
+	}
+	delete(spec, "schedulingGates")
+	return pod
+}
+
+// asTemplate makes a pod one that is nowhere.
+func asTemplate(pod M) M {
+	pod = plain(clone(pod).(M))
+	delete(pod, "status")
+	delete(sub(pod, "spec"), "nodeName")
+	for _, field := range []string{"deletionTimestamp", "deletionGracePeriodSeconds", "uid", "creationTimestamp"} {
+		delete(sub(pod, "metadata"), field)
+	}
+	return pod
+}
+
+func (s *sequencer) text(obj M) json.RawMessage {
+	text, err := validated(obj)
+	if err != nil {
+		s.errs = append(s.errs, err)
+	}
+	return text
+}
+
+func (s *sequencer) step(op string, obj M) *SequenceStep {
+	s.out.Steps = append(s.out.Steps, SequenceStep{Op: op, Object: s.text(obj)})
+	return &s.out.Steps[len(s.out.Steps)-1]
+}
+
+func (s *sequencer) put(obj M) {
+	delete(s.gone, objectKey(obj))
+	s.step("put", s.stamp(obj))
+}
+
+func (s *sequencer) remove(obj M) {
+	s.gone[objectKey(obj)] = true
+	metadata := M{"name": sub(obj, "metadata")["name"]}
+	if namespace, ok := sub(obj, "metadata")["namespace"]; ok {
+		metadata["namespace"] = namespace
+	}
+	text, _ := json.Marshal(M{"apiVersion": obj["apiVersion"], "kind": obj["kind"], "metadata": metadata})
+	s.out.Steps = append(s.out.Steps, SequenceStep{Op: "remove", Object: text})
+}
+
+// there lists objects that were not removed.
+func (s *sequencer) there(objects []M) []M {
+	var out []M
+	for _, obj := range objects {
+		if !s.gone[objectKey(obj)] {
+			out = append(out, obj)
+		}
+	}
+	return out
+}
+
+// name gives a pod a name of its own and a start of its own, which counts as soon as it has a node.
+func (s *sequencer) name(pod M) M {
+	s.serial++
+	metadata := sub(pod, "metadata")
+	metadata["name"] = fmt.Sprintf("%s-s%d", strings.TrimRight(metadata["name"].(string), "-0123456789"), s.serial)
+	sub(pod, "status")["startTime"] = fmt.Sprintf("2026-02-%02dT%02d:%02d:00Z", 1+s.serial/1440%28, s.serial/60%24, s.serial%60)
+	return pod
+}
+
+// place asks about one more pod.
+func (s *sequencer) place(template M) {
+	pod := s.name(clone(template).(M))
+	if s.r.chance(0.03) && len(s.there(s.c.nodes)) > 0 {
+		sub(pod, "status")["nominatedNodeName"] = nodeName(pick(s.r, s.there(s.c.nodes)...))
+	}
+	s.step("place", s.stamp(pod)).Linger = s.r.chance(0.4)
+	s.placed = append(s.placed, pod)
+}
+
+// about is a step that is about a pod by its name.
+func (s *sequencer) about(op string) {
+	if len(s.placed) > 0 {
+		pod := s.placed[len(s.placed)-1-min(len(s.placed)-1, s.r.IntN(12))]
+		s.out.Steps = append(s.out.Steps, SequenceStep{Op: op, Pod: fullName(pod), Linger: s.r.chance(0.4)})
+	}
+}
+
+// images lists what nodes said of images at first, so that all agree about sizes.
+func (s *sequencer) images() []any {
+	var all []any
+	for _, node := range s.c.nodes {
+		images, _ := sub(node, "status")["images"].([]any)
+		all = append(all, images...)
+	}
+	return all
+}
+
+// refreshImages gives a node some of the images that others have.
+func (s *sequencer) refreshImages(node M) {
+	var chosen []any
+	seen := map[string]bool{}
+	for _, image := range some(s.r, 0.3, s.images()...) {
+		if name := fmt.Sprint(image.(M)["names"]); !seen[name] {
+			seen[name] = true
+			chosen = append(chosen, clone(image))
+		}
+	}
+	delete(sub(node, "status"), "images")
+	if len(chosen) > 0 {
+		sub(node, "status")["images"] = chosen
+	}
+}
+
+// changeNode edits a node that is there.
+func (s *sequencer) changeNode() {
+	nodes := s.there(s.c.nodes)
+	if len(nodes) == 0 {
+		return
+	}
+	r := s.r
+	node := pick(r, nodes...)
+	for range pick(r, 1, 1, 2) {
+		s.edit(node)
+	}
+	s.put(node)
+}
+
+func (s *sequencer) edit(node M) {
+	r := s.r
+	labels, spec, status := sub(node, "metadata", "labels"), sub(node, "spec"), sub(node, "status")
+	switch r.IntN(13) {
+	case 0:
+		labelNode(r, node)
+	case 1:
+		labels[zoneKey] = pick(r, zones...)
+	case 2:
+		delete(labels, pick(r, zoneKey, hostKey, "rack", "disk", "gen"))
+	case 3:
+		labels["rack"] = pick(r, "r1", "r2", "r3", "r4")
+	case 4:
+		delete(spec, "taints")
+		taintNode(r, node, r.between(1, 2))
+	case 5, 6:
+		delete(spec, "taints")
+	case 7:
+		if spec["unschedulable"] == true {
+			delete(spec, "unschedulable")
+		} else if r.chance(0.6) {
+			spec["unschedulable"] = true
+		}
+	case 8:
+		allocatable(node)[pick(r, "cpu", "memory")] = pick(r, "1", "2", "4", "8", "64Gi", "3500m", "6Gi", "512Mi")
+	case 9:
+		allocatable(node)["pods"] = pick(r, "1", "3", "8", "110", "110")
+	case 10:
+		s.refreshImages(node)
+	case 11:
+		allocatable(node)[pick(r, extended...)] = pick(r, "0", "1", "4")
+		status["declaredFeatures"] = list(some(r, 0.5, declaredFeatures...)...)
+	case 12:
+		sub(node, "metadata", "annotations")["note"] = fmt.Sprint(r.IntN(1000))
+	}
+	if labels[hostKey] == nil && r.chance(0.7) {
+		labels[hostKey] = strings.TrimSuffix(nodeName(node), ".eu.example.com")
+	}
+}
+
+// addNode brings back a node that was there, or a new one.
+func (s *sequencer) addNode() {
+	for _, node := range s.c.nodes {
+		if s.gone[objectKey(node)] && s.r.chance(0.3) {
+			s.put(node)
+			return
+		}
+	}
+	node := clone(pick(s.r, s.spare.nodes...)).(M)
+	name := fmt.Sprintf("node-%02d", len(s.c.nodes))
+	sub(node, "metadata")["name"] = name
+	if sub(node, "metadata", "labels")[hostKey] != nil {
+		sub(node, "metadata", "labels")[hostKey] = name
+	}
+	s.refreshImages(node)
+	s.c.nodes = append(s.c.nodes, node)
+	s.put(node)
+}
+
+// changePod edits a pod that is there: one of the first ones, or one that was placed.
+func (s *sequencer) changePod() {
+	pods := s.there(append(slices.Clone(s.c.pods), s.placed...))
+	if len(pods) == 0 {
+		return
+	}
+	pod, r := pick(s.r, pods...), s.r
+	switch p := r.Float64(); {
+	case p < 0.5:
+		s.remove(pod)
+	case p < 0.85:
+		delete(sub(pod, "metadata"), "labels")
+		setLabels(pod, randomLabels(r))
+		s.put(pod)
+	default:
+		terminate(pod)
+		s.put(pod)
+	}
+}
+
+// stranger is a pod that somebody else bound, or nominated.
+func (s *sequencer) stranger() {
+	nodes, r := s.there(s.c.nodes), s.r
+	if len(nodes) == 0 {
+		return
+	}
+	var pod M
+	if len(s.spare.pods) > 0 && r.chance(0.7) {
+		pod = asTemplate(pick(r, s.spare.pods...))
+	} else {
+		pod = clone(pick(r, s.templates...)).(M)
+	}
+	s.name(pod)
+	if r.chance(0.3) {
+		sub(pod, "status")["nominatedNodeName"] = nodeName(pick(r, nodes...))
+		sub(pod, "spec")["priority"] = pick(r, -10, 0, 0, 100, 5000)
+		delete(sub(pod, "spec"), "schedulerName")
+		s.placed = append(s.placed, pod)
+	} else {
+		sub(pod, "spec")["nodeName"] = nodeName(pick(r, nodes...))
+		sub(pod, "status")["phase"] = "Running"
+		s.c.pods = append(s.c.pods, pod)
+	}
+	s.put(pod)
+}
+
+// changeOther edits, removes or brings back a namespace, service, controller or budget.
+func (s *sequencer) changeOther() {
+	r := s.r
+	others := append(slices.Clone(s.c.others), s.spare.others...)
+	if len(others) == 0 {
+		return
+	}
+	obj := pick(r, others...)
+	if !s.gone[objectKey(obj)] && r.chance(0.25) {
+		s.remove(obj)
+		return
+	}
+	switch obj["kind"] {
+	case "Namespace":
+		delete(sub(obj, "metadata"), "labels")
+		labels := M{}
+		if r.chance(0.7) {
+			labels["env"] = pick(r, "prod", "dev")
+		}
+		if r.chance(0.5) {
+			labels["team"] = "x"
+		}
+		setLabels(obj, labels)
+	case "Service":
+		key := pick(r, podKeys...)
+		sub(obj, "spec")["selector"] = M{key: pick(r, podLabels[key]...)}
+	case "PodDisruptionBudget":
+		sub(obj, "status")["disruptionsAllowed"] = pick(r, 0, 1, 2)
+	}
+	s.put(obj)
+}
+
+func (s *sequencer) change() {
+	r := s.r
+	switch p := r.Float64(); {
+	case p < 0.34:
+		s.changeNode()
+	case p < 0.42:
+		s.addNode()
+	case p < 0.49:
+		if nodes := s.there(s.c.nodes); len(nodes) > 2 {
+			s.remove(pick(r, nodes...))
+		}
+	case p < 0.64:
+		s.changePod()
+	case p < 0.74:
+		s.stranger()
+	case p < 0.86:
+		s.changeOther()
+	case p < 0.91:
+		s.about("confirm")
+	case p < 0.94:
+		s.about("forget")
+	default:
+		s.about("place")
+	}
+}
+
+// begin writes down what is there at first.
+func (s *sequencer) begin() {
+	noClasses := func(c *cluster) {
+		c.others = slices.DeleteFunc(c.others, func(obj M) bool { return obj["kind"] == "PriorityClass" })
+	}
+	noClasses(s.c)
+	noClasses(s.spare)
+	finished := func(pod M) bool {
+		phase := sub(pod, "status")["phase"]
+		return phase == "Succeeded" || phase == "Failed"
+	}
+	s.c.pods = slices.DeleteFunc(s.c.pods, finished)
+	for _, obj := range slices.Concat(s.c.others, s.c.nodes, s.c.pods) {
+		if obj["kind"] == "Pod" {
+			plain(obj)
+		}
+		s.out.Objects = append(s.out.Objects, s.text(s.stamp(obj)))
+	}
+	s.templates = []M{asTemplate(s.c.asked), asTemplate(s.spare.asked)}
+	for range s.r.IntN(3) {
+		if len(s.c.pods) > 0 {
+			s.templates = append(s.templates, asTemplate(pick(s.r, s.c.pods...)))
+		}
+	}
+}
+
+// profiles lets pods be of any profile, and sees to it that all are there.
+func (s *sequencer) profiles() error {
+	if s.c.config == nil {
+		for _, template := range s.templates {
+			delete(sub(template, "spec"), "schedulerName")
+		}
+		return nil
+	}
+	for _, template := range s.templates {
+		if s.r.chance(0.3) {
+			sub(template, "spec")["schedulerName"] = "batch"
+		}
+		s.c.asked = template
+		s.c.knownProfile()
+	}
+	text, err := yaml.Marshal(s.c.config)
+	if err != nil {
+		return err
+	}
+	config := string(text)
+	s.out.Config = &config
+	_, err = loadConfig(s.out.Config)
+	return err
+}
+
+// tell lets replicas come in runs, with changes between them.
+func (s *sequencer) tell() {
+	r := s.r
+	for length := r.between(20, 100); len(s.out.Steps) < length; {
+		template := pick(r, s.templates...)
+		if r.chance(0.15) {
+			template = asTemplate(s.small().asked)
+			if s.out.Config != nil {
+				delete(sub(template, "spec"), "schedulerName")
+			}
+		}
+		for range pick(r, 1, 1, 2, 3, 6) {
+			s.place(template)
+		}
+		for range pick(r, 0, 1, 1, 2, 4) {
+			s.change()
+		}
+	}
+}
+
+// makeSequence makes up sequences until one is valid.
+func makeSequence(seed uint64, index int) (*Sequence, error) {
+	var last error
+	for attempt := range attempts {
+		f := familyOf(sequenceFamilies[index%len(sequenceFamilies)])
+		s := &sequencer{r: newRnd(seed, "sequences", index, attempt), family: f, gone: map[string]bool{},
+			out: &Sequence{Name: fmt.Sprintf("%s-%d", f.name, index), Seed: seed, Objects: []json.RawMessage{}}}
+		s.c, s.spare = s.small(), s.small()
+		s.begin()
+		last = s.profiles()
+		if last == nil {
+			s.tell()
+			if len(s.errs) == 0 {
+				return s.out, nil
+			}
+			last = s.errs[0]
+		}
+		debugf("%s try %d: %v", s.out.Name, attempt, last)
+	}
+	return nil, fmt.Errorf("sequence %d: no valid one, at last: %w", index, last)
+}

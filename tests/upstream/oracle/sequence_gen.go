@@ -31,6 +31,7 @@ type sequencer struct {
 	placed    []M             // pods that were put to the question
 	serial    int
 	errs      []error
+	objects   float64 // how much of what happens is about namespaces, services, controllers and budgets
 }
 
 // small builds clusters until one has few nodes, but some.
@@ -301,6 +302,14 @@ func (s *sequencer) changeOther() {
 	if len(others) == 0 {
 		return
 	}
+	kind := pick(r, others...)["kind"]
+	if s.objects > 0.3 && r.chance(0.8) { // what the sequence leans to
+		kind = pick[any](r, "Namespace", "Service", "ReplicaSet")
+	}
+	others = slices.DeleteFunc(others, func(obj M) bool { return obj["kind"] != kind })
+	if len(others) == 0 {
+		return
+	}
 	obj := pick(r, others...)
 	if !s.gone[objectKey(obj)] && r.chance(0.25) {
 		s.remove(obj)
@@ -319,7 +328,11 @@ func (s *sequencer) changeOther() {
 		setLabels(obj, labels)
 	case "Service":
 		key := pick(r, podKeys...)
-		sub(obj, "spec")["selector"] = M{key: pick(r, podLabels[key]...)}
+		value := any(pick(r, podLabels[key]...))
+		if own := sub(pick(r, s.templates...), "metadata", "labels")[key]; own != nil && r.chance(0.6) {
+			value = own
+		}
+		sub(obj, "spec")["selector"] = M{key: value}
 	case "PodDisruptionBudget":
 		sub(obj, "status")["disruptionsAllowed"] = pick(r, 0, 1, 2)
 	}
@@ -328,6 +341,10 @@ func (s *sequencer) changeOther() {
 
 func (s *sequencer) change() {
 	r := s.r
+	if r.chance(s.objects) {
+		s.changeOther()
+		return
+	}
 	switch p := r.Float64(); {
 	case p < 0.34:
 		s.changeNode()
@@ -352,8 +369,63 @@ func (s *sequencer) change() {
 	}
 }
 
+// without takes a pod's affinity to other pods away.
+func without(pod M) {
+	if affinity, ok := sub(pod, "spec")["affinity"].(M); ok {
+		delete(affinity, "podAffinity")
+		delete(affinity, "podAntiAffinity")
+	}
+}
+
+// lean makes verdicts hang on objects that are neither nodes nor pods. Guards are the only pods with terms, and which
+// namespaces these are about is for labels to say; pods that come have none. Or services and controllers have the
+// say, for pods that spread without having asked for it.
+func (s *sequencer) lean() {
+	r, c := s.r, s.c
+	if !slices.ContainsFunc(c.others, func(obj M) bool { return obj["kind"] == "Namespace" }) {
+		c.addNamespaces()
+	}
+	s.objects = 0.1
+	switch r.IntN(4) {
+	case 0:
+		s.objects = 0.5
+		for _, pod := range slices.Concat(c.pods, s.spare.pods, []M{c.asked, s.spare.asked}) {
+			without(pod)
+		}
+		for range r.between(1, 2) {
+			guard := c.addBound(pick(r, namespaces...))
+			setLabels(guard, randomLabels(r))
+			term := M{"topologyKey": pick(r, zoneKey, hostKey), "labelSelector": M{},
+				"namespaceSelector": pick(r, M{"matchLabels": M{"env": "prod"}}, M{"matchLabels": M{"team": "x"}})}
+			if r.chance(0.6) {
+				add(sub(guard, "spec", "affinity", "podAntiAffinity"), "requiredDuringSchedulingIgnoredDuringExecution", term)
+			} else {
+				add(sub(guard, "spec", "affinity", pick(r, "podAffinity", "podAntiAffinity")), "preferredDuringSchedulingIgnoredDuringExecution",
+					M{"weight": pick(r, 10, 100), "podAffinityTerm": term})
+			}
+		}
+	case 1:
+		s.objects = 0.4
+		delete(sub(c.asked, "spec"), "topologySpreadConstraints")
+		delete(sub(c.asked, "metadata"), "ownerReferences")
+		c.others = slices.DeleteFunc(c.others, func(obj M) bool { return sub(obj, "metadata")["name"] == "owner" })
+		c.addWorkloads()
+		if c.config == nil && r.chance(0.7) {
+			c.config = newConfig(profileWith(spreadArgs(r)))
+		}
+		s.templates = append(s.templates, asTemplate(c.asked), asTemplate(c.asked)) // comes more often
+	}
+	seen := map[string]bool{}
+	c.others = slices.DeleteFunc(c.others, func(obj M) bool {
+		again := seen[objectKey(obj)]
+		seen[objectKey(obj)] = true
+		return again
+	})
+}
+
 // begin writes down what is there at first.
 func (s *sequencer) begin() {
+	s.lean()
 	noClasses := func(c *cluster) {
 		c.others = slices.DeleteFunc(c.others, func(obj M) bool { return obj["kind"] == "PriorityClass" })
 	}
@@ -370,7 +442,7 @@ func (s *sequencer) begin() {
 		}
 		s.out.Objects = append(s.out.Objects, s.text(s.stamp(obj)))
 	}
-	s.templates = []M{asTemplate(s.c.asked), asTemplate(s.spare.asked)}
+	s.templates = append(s.templates, asTemplate(s.c.asked), asTemplate(s.spare.asked))
 	for range s.r.IntN(3) {
 		if len(s.c.pods) > 0 {
 			s.templates = append(s.templates, asTemplate(pick(s.r, s.c.pods...)))

@@ -7,7 +7,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 [ $# -gt 0 ] || { echo "usage: record-sequences.sh RUNNER [SEED [COUNT]]" >&2; exit 2; }
 runner=$1
 seed=${2:-20260101}
-count=${3:-64}
+count=${3:-80}
 oracle=$("$here/build-oracle.sh")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

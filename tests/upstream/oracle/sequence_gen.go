@@ -31,7 +31,8 @@ type sequencer struct {
 	placed    []M             // pods that were put to the question
 	serial    int
 	errs      []error
-	objects   float64 // how much of what happens is about namespaces, services, controllers and budgets
+	objects   float64  // how much of what happens is about namespaces, services, controllers and budgets
+	kinds     []string // which of them above all
 }
 
 // small builds clusters until one has few nodes, but some.
@@ -304,7 +305,7 @@ func (s *sequencer) changeOther() {
 	}
 	kind := pick(r, others...)["kind"]
 	if s.objects > 0.3 && r.chance(0.8) { // what the sequence leans to
-		kind = pick[any](r, "Namespace", "Service", "ReplicaSet")
+		kind = pick(r, s.kinds...)
 	}
 	others = slices.DeleteFunc(others, func(obj M) bool { return obj["kind"] != kind })
 	if len(others) == 0 {
@@ -346,17 +347,17 @@ func (s *sequencer) change() {
 		return
 	}
 	switch p := r.Float64(); {
-	case p < 0.34:
+	case p < 0.46:
 		s.changeNode()
-	case p < 0.42:
+	case p < 0.53:
 		s.addNode()
-	case p < 0.49:
+	case p < 0.59:
 		if nodes := s.there(s.c.nodes); len(nodes) > 2 {
 			s.remove(pick(r, nodes...))
 		}
-	case p < 0.64:
+	case p < 0.72:
 		s.changePod()
-	case p < 0.74:
+	case p < 0.80:
 		s.stranger()
 	case p < 0.86:
 		s.changeOther()
@@ -385,7 +386,7 @@ func (s *sequencer) lean() {
 	if !slices.ContainsFunc(c.others, func(obj M) bool { return obj["kind"] == "Namespace" }) {
 		c.addNamespaces()
 	}
-	s.objects = 0.1
+	s.objects, s.kinds = 0.05, []string{"Namespace"}
 	switch r.IntN(4) {
 	case 0:
 		s.objects = 0.5
@@ -405,11 +406,20 @@ func (s *sequencer) lean() {
 			}
 		}
 	case 1:
-		s.objects = 0.4
+		s.objects, s.kinds = 0.4, []string{"Service", "Service", "ReplicaSet"}
 		delete(sub(c.asked, "spec"), "topologySpreadConstraints")
 		delete(sub(c.asked, "metadata"), "ownerReferences")
 		c.others = slices.DeleteFunc(c.others, func(obj M) bool { return sub(obj, "metadata")["name"] == "owner" })
 		c.addWorkloads()
+		request(c.asked, M{"cpu": "100m"})
+		if r.chance(0.5) {
+			delete(sub(c.asked, "metadata"), "ownerReferences") // then services alone have the say
+		}
+		if !slices.ContainsFunc(c.others, func(obj M) bool { return obj["kind"] == "Service" }) {
+			namespace, _, _ := strings.Cut(fullName(c.asked), "/")
+			c.others = append(c.others, M{"apiVersion": "v1", "kind": "Service", "metadata": M{"name": "svc-0", "namespace": namespace},
+				"spec": M{"ports": list(M{"port": 80}), "selector": M{"app": pick(r, podLabels["app"]...)}}})
+		}
 		if c.config == nil && r.chance(0.7) {
 			c.config = newConfig(profileWith(spreadArgs(r)))
 		}
@@ -489,7 +499,7 @@ func (s *sequencer) tell() {
 		for range pick(r, 1, 1, 2, 3, 6) {
 			s.place(template)
 		}
-		for range pick(r, 0, 1, 1, 2, 4) {
+		for range pick(r, 0, 1, 2, 3, 5) {
 			s.change()
 		}
 	}

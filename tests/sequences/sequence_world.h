@@ -49,7 +49,7 @@ class SequenceWorld {
   // Tells the state what it has to know of a pod that has no node.
   void Nominate(const std::shared_ptr<const Pod>& pod);
 
-  const recorded::CaseClock clock_;
+  const recorded::CaseClock clock_{};
   std::unique_ptr<framework::Engine> engine_, reference_;
   std::vector<std::string> differences_;                    // between memory and reference
   std::map<std::string, std::shared_ptr<const Pod>> pods_;  // by namespace/name, also those that wait

@@ -14,6 +14,7 @@ namespace berth::cluster {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -202,9 +203,10 @@ TEST_F(ClusterStateTest, AConfirmedPodIsTheLastOfItsRow) {
   EXPECT_THAT(Changes([&] { ASSERT_TRUE(state_.AddPod(Share(OneCpu("p1", "a").PodAntiAffinity(term))).ok()); }),
               ElementsAre(row_field::kPods));
   EXPECT_THAT(Pods("a"), ElementsAre("p3", "p2", "p1"));
-  const RowData& row = state_.snapshot().row_data(0);
-  EXPECT_EQ(row.affinity_pods, row.pods);
-  EXPECT_EQ(row.anti_affinity_pods, row.pods);
+  const Snapshot snapshot = state_.snapshot();
+  const std::vector<const PodRecord*> pods(snapshot.pods(0).begin(), snapshot.pods(0).end());
+  EXPECT_THAT(snapshot.affinity_pods(0), ElementsAreArray(pods));
+  EXPECT_THAT(snapshot.anti_affinity_pods(0), ElementsAreArray(pods));
 }
 
 TEST_F(ClusterStateTest, APortThatAnotherPodTookAlongComesBackWithTheConfirmation) {
@@ -212,9 +214,9 @@ TEST_F(ClusterStateTest, APortThatAnotherPodTookAlongComesBackWithTheConfirmatio
   ASSERT_TRUE(state_.AssumePod(Share(OneCpu("p", "a").HostPort(80))).ok());
   ASSERT_TRUE(state_.AddPod(Share(OneCpu("q", "a").HostPort(80))).ok());
   ASSERT_TRUE(state_.RemovePod("q").ok());
-  EXPECT_THAT(state_.snapshot().row_data(0).ports, IsEmpty());
+  EXPECT_THAT(state_.snapshot().ports(0), IsEmpty());
   ASSERT_TRUE(state_.AddPod(Share(OneCpu("p", "a").HostPort(80))).ok());
-  EXPECT_EQ(state_.snapshot().row_data(0).ports.size(), 1u);
+  EXPECT_EQ(state_.snapshot().ports(0).size(), 1u);
 }
 
 TEST_F(ClusterStateTest, ForgettingTakesAnAssumptionBack) {

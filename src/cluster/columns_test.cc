@@ -221,11 +221,6 @@ TEST_F(ColumnsTest, TheFirstReportersSizeStandsUntilItIsTheOnlyOneThatReports) {
   EXPECT_NE(columns_.data().epochs.image_spread, epoch) << "answers that read the size are out of date";
 }
 
-TEST_F(ColumnsTest, StoredNodesDoNotCarryTheirImagesASecondTime) {
-  Put(MakeNode("a").Image("web", 100));
-  EXPECT_THAT(columns_.data().rows[0].node->images, IsEmpty());
-}
-
 TEST_F(ColumnsTest, ANewNodeIsAChangeOfEverything) {
   EXPECT_THAT(Recorded([&] { Put(MakeNode("a")); }), ElementsAre(std::pair(Row{0}, row_field::kAll)));
   EXPECT_THAT(Recorded([&] { Remove("a"); }), ElementsAre(std::pair(Row{0}, row_field::kAll)));

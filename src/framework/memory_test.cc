@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "berth/testing.h"
@@ -251,7 +252,7 @@ TEST(MemoryPropertyTest, DecidesTheSameWhenItMustForgetAllTheTime) {
 }
 
 TEST(MemoryPropertyTest, DecidesTheSameWithAnyNumberOfThreads) {
-  for (const size_t threads : {1, 2, 4}) {
+  for (const size_t threads : {size_t{1}, size_t{2}, size_t{std::thread::hardware_concurrency()} + 2}) {
     SCOPED_TRACE(threads);
     World world(7, "", {.threads = threads, .split_rows = 1});
     ASSERT_NO_FATAL_FAILURE(RunStory(world, 2200, 40));

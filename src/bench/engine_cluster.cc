@@ -2,9 +2,8 @@
 // Events in, attempts out.
 #include "bench/engine_cluster.h"
 
-#include <time.h>
-
 #include <algorithm>
+#include <ctime>
 #include <type_traits>
 #include <utility>
 

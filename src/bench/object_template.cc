@@ -47,7 +47,11 @@ Value WithGoKeys(const Value& pod) {
       if (!key.empty()) key[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(key[0])));
       out.Set(key, value);
     }
-    list.Append(constraint.members().empty() ? constraint : std::move(out));
+    if (constraint.members().empty()) {
+      list.Append(constraint);
+    } else {
+      list.Append(std::move(out));
+    }
   }
   return With(pod, "spec", With(spec, "topologySpreadConstraints", std::move(list)));
 }
@@ -69,8 +73,7 @@ std::string UidOf(uint64_t serial) {
 
 ClusterObject ToClusterObject(AnyObject object) {
   return std::visit(
-      []<class T>(T&& value) -> ClusterObject {
-        using Plain = std::decay_t<T>;
+      []<class Plain>(Plain value) -> ClusterObject {
         if constexpr (std::is_same_v<Plain, DecodedPod>) {
           return std::make_shared<const Pod>(std::move(value.pod));
         } else if constexpr (std::is_same_v<Plain, std::monostate>) {

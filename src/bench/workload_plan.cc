@@ -36,7 +36,7 @@ class Planner {
     const Operation& o = step.op;
     switch (o.code) {
       case OpCode::kCreateNodes:
-        if (const Error error = Take(step, o.template_path, BaseNode(index), Kind::kNode); !error.ok()) return error;
+        if (Error error = Take(step, o.template_path, BaseNode(index), Kind::kNode); !error.ok()) return error;
         if (o.allocatable_strategy && !step.templates.empty())
           step.templates[0].AddAllocatable(o.allocatable_strategy->allocatable);
         break;
@@ -50,11 +50,11 @@ class Planner {
         return Take(step, o.template_path.empty() ? case_.default_pod_template : o.template_path, kBasePod, Kind::kPod);
       case OpCode::kChurn:
         for (const std::string& path : o.template_paths)
-          if (const Error error = Take(step, path, "", {}); !error.ok()) return error;
+          if (Error error = Take(step, path, "", {}); !error.ok()) return error;
         break;
       case OpCode::kCreateAny:
       case OpCode::kUpdateAny:
-        if (const Error error = Take(step, o.template_path, "", {}); !error.ok()) return error;
+        if (Error error = Take(step, o.template_path, "", {}); !error.ok()) return error;
         if (step.templates.empty()) break;
         if (Namespaced(step.templates[0].kind()) != o.namespace_.has_value())
           return Error(

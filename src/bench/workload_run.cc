@@ -284,10 +284,10 @@ Error WorkloadRun::CreatePods(Step& step, size_t index) {
   const std::string ns = op.namespace_.value_or("namespace-" + std::to_string(index));
   EnsureNamespace(ns);
   if (op.collect_metrics)
-    if (const Error error = measurement_.Start(*cluster_, {{ns}, {}}); !error.ok()) return error;
+    if (Error error = measurement_.Start(*cluster_, {{ns}, {}}); !error.ok()) return error;
   const Time end = clock_.Now() + op.duration;
   for (;;) {
-    if (const Error error = CreatePodBatch(step, ns); !error.ok()) return error;
+    if (Error error = CreatePodBatch(step, ns); !error.ok()) return error;
     const bool placed = op.skip_wait || Await(false);
     if (!op.steady_state || !not_built_.empty()) break;
     if (op.count == 0 || !placed) RunUntil(end);  // nothing will change by itself

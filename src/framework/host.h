@@ -12,6 +12,7 @@
 
 #include "berth/handle.h"
 #include "framework/waiting_pods.h"
+#include "util/random.h"
 
 namespace berth::framework {
 
@@ -42,17 +43,11 @@ struct HostServices {
 class Host final : public Handle {
  public:
   Host(HostOptions options, const Clock& clock, Writer& writer, HostServices& services)
-      : options_(std::move(options)), clock_(clock), writer_(writer), services_(services), state_(options_.seed) {}
+      : options_(std::move(options)), clock_(clock), writer_(writer), services_(services), random_(options_.seed) {}
 
   const std::string& profile_name() const override { return options_.profile_name; }
   const Clock& clock() const override { return clock_; }
-  // splitmix64: small, and the same everywhere.
-  uint64_t Random() override {
-    uint64_t z = (state_ += 0x9E3779B97F4A7C15u);
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-  }
+  uint64_t Random() override { return random_.Next(); }
   WaitingPods& waiting() override { return services_.waiting; }
   bool preempting(std::string_view uid) const override { return services_.preempting && services_.preempting(uid); }
   void Activate(const std::vector<std::shared_ptr<const Pod>>& pods) override {
@@ -68,7 +63,7 @@ class Host final : public Handle {
   const Clock& clock_;
   Writer& writer_;
   HostServices& services_;
-  uint64_t state_;
+  util::Random random_;
 };
 
 }  // namespace berth::framework

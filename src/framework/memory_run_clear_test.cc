@@ -15,6 +15,7 @@
 #include "config/load.h"
 #include "framework/engine.h"
 #include "plugins/builtin.h"
+#include "util/random.h"
 
 namespace berth::framework {
 namespace {
@@ -22,21 +23,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// splitmix64, as everywhere.
-class Dice {
- public:
-  explicit Dice(uint64_t seed) : state_(seed) {}
-  int64_t Below(int64_t n) {
-    uint64_t z = (state_ += 0x9E3779B97F4A7C15u);
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return static_cast<int64_t>((z ^ (z >> 31)) % static_cast<uint64_t>(n));
-  }
-  bool Chance(int percent) { return Below(100) < percent; }
-
- private:
-  uint64_t state_;
-};
+using Dice = util::Random;
 
 // A cluster, an engine that remembers and one that does not.
 class ClearedTest : public ::testing::Test {

@@ -183,7 +183,7 @@ class FilterWatcher final : public Watcher<FilterPlugin> {
   using Watcher::Watcher;
   Error Filter(const Cycle& cycle, const PluginState* state, const NodeBatch& nodes, Rejections& out) const override {
     ReadCheck::Call call(check_, cycle, nodes.begin(), EndOf(nodes));
-    const Error error = plugin_.Filter(call.cycle(), state, call.Batch(nodes), out);
+    Error error = plugin_.Filter(call.cycle(), state, call.Batch(nodes), out);
     call.Done(name_, "Filter", plugin_.DependsOn(Point::kFilter), true);
     return error;
   }
@@ -207,7 +207,7 @@ class ScoreWatcher final : public Watcher<ScorePlugin> {
   Error Score(const Cycle& cycle, const PluginState* state, const NodeBatch& nodes,
               std::span<int64_t> scores) const override {
     ReadCheck::Call call(check_, cycle, nodes.begin(), EndOf(nodes));
-    const Error error = plugin_.Score(call.cycle(), state, call.Batch(nodes), scores);
+    Error error = plugin_.Score(call.cycle(), state, call.Batch(nodes), scores);
     call.Done(name_, "Score", plugin_.DependsOn(Point::kScore), true);
     return error;
   }
@@ -216,7 +216,7 @@ class ScoreWatcher final : public Watcher<ScorePlugin> {
                   std::span<int64_t> scores) const override {
     // All feasible rows are judged at once.
     ReadCheck::Call call(check_, cycle, 0, static_cast<Row>(cycle.snapshot().rows()));
-    const Error error = plugin_.Normalize(call.cycle(), state, rows, scores);
+    Error error = plugin_.Normalize(call.cycle(), state, rows, scores);
     call.Done(name_, "Normalize", plugin_.DependsOn(Point::kScore), true);
     return error;
   }

@@ -11,24 +11,19 @@
 #include "framework/judge.h"
 #include "plugins/inter_pod_affinity.h"
 #include "plugins/pod_topology_spread.h"
+#include "util/random.h"
 
 namespace berth::plugins {
 namespace {
 
-// splitmix64, as everywhere.
 class Dice {
  public:
-  explicit Dice(uint64_t seed) : state_(seed) {}
-  size_t Below(size_t n) {
-    uint64_t z = (state_ += 0x9E3779B97F4A7C15u);
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return static_cast<size_t>((z ^ (z >> 31)) % n);
-  }
+  explicit Dice(uint64_t seed) : random_(seed) {}
+  size_t Below(size_t n) { return static_cast<size_t>(random_.Next() % n); }
   bool Chance(size_t percent) { return Below(100) < percent; }
 
  private:
-  uint64_t state_;
+  util::Random random_;
 };
 
 const char* const kKeys[] = {"zone", "kubernetes.io/hostname", "rack", "nowhere"};

@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "api/load.h"
+#include "util/random.h"
 
 namespace berth::sim {
 namespace {
@@ -24,12 +25,9 @@ constexpr int64_t kTaintEvery = 20;
 constexpr size_t kApps = 20;
 constexpr const char* kTaintKey = "example.com/batch";
 
-// splitmix64's finish: a number that looks random for every (seed, stream, index).
+// A number that looks random for every (seed, stream, index).
 uint64_t Draw(uint64_t seed, uint64_t stream, uint64_t index) {
-  uint64_t z = seed * 0x9e3779b97f4a7c15U + stream * 0xd1b54a32d192ed03U + (index + 1) * 0x9e3779b97f4a7c15U;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
-  return z ^ (z >> 31);
+  return util::Scramble((seed + index + 1) * util::kSplitMixStep + stream * 0xd1b54a32d192ed03U);
 }
 
 struct NodeKind {

@@ -16,6 +16,7 @@
 #include "client/cluster_api.h"
 #include "util/hash.h"
 #include "util/inbox.h"
+#include "util/random.h"
 #include "util/timer_queue.h"
 
 namespace berth::sim {
@@ -192,7 +193,7 @@ class SimulatedCluster final : public client::ClusterApi {
   std::unordered_map<std::string, std::vector<client::ObjectName>> homeless_;
   // When pods that run for a set time will end, by uid; a timer that finds another time here, or none, is void.
   std::unordered_map<std::string, Time> ends_;
-  uint64_t random_;         // state of the fault generator
+  util::Random random_;     // of faults
   uint64_t under_way_ = 0;  // entries of ours on the agenda
   uint64_t events_posted_ = 0;
   uint64_t version_ = 1;

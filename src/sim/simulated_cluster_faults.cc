@@ -5,19 +5,6 @@
 #include "sim/simulated_cluster.h"
 
 namespace berth::sim {
-namespace {
-
-// splitmix64: small, and every seed is a good one.
-uint64_t NextRandom(uint64_t& state) {
-  state += 0x9e3779b97f4a7c15ULL;
-  uint64_t z = state;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-  return z ^ (z >> 31);
-}
-
-}  // namespace
-
 Faults Faults::Default() {
   return {.watch_cut = 2,
           .too_old = 50,
@@ -39,7 +26,7 @@ bool Faults::any() const {
 // A fault that is off draws nothing: calm runs do not depend on the seed.
 bool SimulatedCluster::Hit(int per_mille, std::string_view fault, std::string_view object) {
   if (per_mille <= 0) return false;
-  if (NextRandom(random_) % 1000 >= static_cast<uint64_t>(per_mille)) return false;
+  if (random_.Next() % 1000 >= static_cast<uint64_t>(per_mille)) return false;
   if (on_fault) on_fault(std::string(fault) + " " + std::string(object));
   return true;
 }

@@ -6,18 +6,14 @@
 #include <initializer_list>
 #include <iterator>
 
+#include "util/random.h"
+
 namespace berth::model {
 
-// splitmix64: small, and every seed is a good one.
 class Random {
  public:
-  explicit Random(uint64_t seed) : state_(seed) {}
-  uint64_t Next() {
-    uint64_t z = state_ += 0x9e3779b97f4a7c15ULL;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-    return z ^ (z >> 31);
-  }
+  explicit Random(uint64_t seed) : random_(seed) {}
+  uint64_t Next() { return random_.Next(); }
   // Below n. REQUIRES: n > 0.
   int Below(int n) { return static_cast<int>(Next() % static_cast<uint64_t>(n)); }
   bool Percent(int p) { return Below(100) < p; }
@@ -26,7 +22,7 @@ class Random {
   }
 
  private:
-  uint64_t state_;
+  util::Random random_;
 };
 
 }  // namespace berth::model

@@ -123,7 +123,8 @@ void Trace(benchmark::State& state) {
   const Pod pod = MakePod("plain").Request({{"cpu", "500m"}});
   const framework::Judgement judgement = Checked(pod, PlainCount(world, 500));
   const Snapshot snapshot = world.cluster.snapshot();
-  for (auto _ : state) benchmark::DoNotOptimize(framework::MakeTrace(pod, snapshot, judgement, 0));
+  for (auto _ : state)
+    benchmark::DoNotOptimize(framework::MakeTrace(pod, snapshot, judgement, world.engine->table(), 0));
 }
 BENCHMARK(Trace)->Unit(benchmark::kMicrosecond);
 

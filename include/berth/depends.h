@@ -26,6 +26,9 @@ uint64_t Stamp(const Snapshot& snapshot, Epochs epochs);
 // shows is to be named in `epochs`: the whole column of a resource is kOtherRows. Tables that only say what a row's ids
 // mean (labels(), taint_sets(), FindRow() …) are covered by the row's field as well. A node's annotations and
 // conditions are in no group: who reads them depends on Everything().
+//
+// An answer of Filter or Score is made from the row and from the state that PreFilter or PreScore left: epochs that can
+// change the answer through that state are to be named for Filter and Score as well.
 struct Depends {
   RowFields row = row_field::kAll;
   Epochs epochs = epoch::kUnrememberable;

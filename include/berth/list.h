@@ -61,6 +61,7 @@ class List {
 
   // The items, to be changed at will until this list is copied.
   std::vector<T>& Edit();
+  // As Edit: references into this list are good for changes until it is copied.
   T& operator[](size_t i) { return Edit()[i]; }
   T& front() { return Edit().front(); }
   T& back() { return Edit().back(); }

@@ -25,7 +25,7 @@ inline namespace v1 {
 struct PodRecord {
   std::shared_ptr<const Pod> pod;
   Row row = kNoRow;
-  bool assumed = false;
+  bool assumed = false;  // the cluster has not confirmed it yet; no part of kPods: answers must not depend on it
 };
 
 // A host port in use; ip 0.0.0.0 stands for all.

@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <span>
 
-// Not with sanitizers: the choice is made before they are ready.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__)
+// Not with sanitizers: the choice is made before they are ready. Not without glibc: it makes the choice.
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define BERTH_VECTORIZED __attribute__((target_clones("avx2", "default")))
 #else
 #define BERTH_VECTORIZED

@@ -310,6 +310,7 @@ framework::Decision EngineCluster::Decide(const framework::Profile& profile, con
   framework::JudgeOptions options;
   options.limit = framework::FeasibleNodesToFind(profile.percentage_of_nodes_to_score, snapshot.node_count());
   options.start = next_start_ % snapshot.node_count();
+  if (options.start == 0 && options.limit >= snapshot.node_count()) return engine_->Decide(profile, pod, snapshot);
   Judgement judged = engine_->Judge(profile, pod, snapshot, options);
   if (options.limit > 0 && !judged.nominated && judged.evaluated > 0)
     next_start_ = cycle::NextStart(judged, snapshot, options.start, options.limit);

@@ -122,8 +122,7 @@ Result<WorkloadResult> WorkloadRun::Run() {
   result.test_case = plan_.test_case;
   result.workload = plan_.workload;
   if (verify_)
-    result.comparison = {cluster_->engine().memory_stats().decisions, cluster_->differences(),
-                         cluster_->first_difference()};
+    result.comparison = {cluster_->engine().compared(), cluster_->differences(), cluster_->first_difference()};
   return result;
 }
 

@@ -196,6 +196,8 @@ void Scheduler::Impl::Decide(queue::PodTicket ticket, const framework::Advice* a
   if (profile->percentage_of_nodes_to_score > 0) {
     options.limit = framework::FeasibleNodesToFind(profile->percentage_of_nodes_to_score, snapshot.node_count());
     options.start = start;
+    // From the first node on all of them: that is what happens without a limit, and the start stays where it is.
+    if (start == 0 && options.limit >= snapshot.node_count()) options.limit = 0;
   }
   Observer* observer = core.options.observer;
   framework::Decision decision;

@@ -64,7 +64,7 @@ std::string Both(const std::string& what, const std::string& remembered, const s
 std::string Difference(const Decision& decision, const CycleTrace& trace, Judgement& judgement,
                        const Profile& judged_profile, const VerdictTable& judged_table, const Snapshot& snapshot,
                        const Profile& profile, const VerdictTable& table) {
-  const CycleTrace judged_trace = MakeTrace(Pod(), snapshot, judgement, 0);
+  const CycleTrace judged_trace = MakeTrace(Pod(), snapshot, judgement, judged_table, 0);
   const Decision judged = DecisionOf(judgement, snapshot, judged_table, 0);
   const auto node = [&](const Decision& d) { return d.row == kNoRow ? "(none)" : snapshot.node(d.row).name(); };
   std::string out;

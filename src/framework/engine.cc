@@ -42,24 +42,34 @@ const Profile* Engine::FindProfile(std::string_view scheduler_name) const {
 
 Judgement Engine::Judge(const Profile& profile, const Pod& pod, const Snapshot& snapshot, const JudgeOptions& options) {
   Judgement judgement = framework::Judge(profile, table_, clock_).Run(pod, snapshot, options);
-  traces_.Add(MakeTrace(pod, snapshot, judgement, decisions_++));
+  traces_.Add(MakeTrace(pod, snapshot, judgement, table_, decisions_++));
+  if (const Profile* twin = reference_ ? reference_->FindProfile(profile.scheduler_name) : nullptr) {
+    // Indexes are asked here too, and the reference draws its random numbers with us.
+    Judgement judged = reference_->Judge(*twin, pod, snapshot, options);
+    Decision decision = DecisionOf(judgement, snapshot, table_, 0);
+    Compare(profile, pod, snapshot, decision, traces_.last(), *twin, judged);
+    judgement.states = std::move(decision.states);
+  }
   return judgement;
+}
+
+void Engine::Compare(const Profile& profile, const Pod& pod, const Snapshot& snapshot, const Decision& decision,
+                     const CycleTrace& trace, const Profile& twin, Judgement& judged) {
+  ++compared_;
+  const std::string difference =
+      Difference(decision, trace, judged, twin, reference_->table(), snapshot, profile, table_);
+  if (!difference.empty()) on_difference_(FullName(pod) + ": " + difference);
 }
 
 Decision Engine::Decide(const Profile& profile, const Pod& pod, const Snapshot& snapshot) {
   if (const auto memory = memories_.find(&profile); memory != memories_.end()) {
-    // The reference judges every pod, also those that are left to us: it draws its random numbers with us.
-    const Profile* twin = reference_ ? reference_->FindProfile(profile.scheduler_name) : nullptr;
     CycleTrace& trace = traces_.Next();
     std::optional<Decision> decision = memory->second->Decide(pod, snapshot, trace);
-    std::optional<Judgement> judged;
-    if (twin) judged = reference_->Judge(*twin, pod, snapshot, {});
     if (decision) {
       trace.position = decisions_++;
-      if (twin) {
-        const std::string difference =
-            Difference(*decision, trace, *judged, *twin, reference_->table(), snapshot, profile, table_);
-        if (!difference.empty()) on_difference_(FullName(pod) + ": " + difference);
+      if (const Profile* twin = reference_ ? reference_->FindProfile(profile.scheduler_name) : nullptr) {
+        Judgement judged = reference_->Judge(*twin, pod, snapshot, {});
+        Compare(profile, pod, snapshot, *decision, trace, *twin, judged);
       }
       return std::move(*decision);
     }

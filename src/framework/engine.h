@@ -47,12 +47,14 @@ class Engine {
   void Remember(const MemoryOptions& options = {});
   // The plugins' indexes, made when first asked for. They live as long as the engine.
   std::vector<PluginIndex*> Indexes();
-  // Every remembered decision is checked against `reference`, made from the same configuration and seed, which judges
-  // in full. Plugins of both are watched: do they read what they declare? `on_difference` is told what differs, and who
-  // read more; the decision stands. REQUIRES: called once; the reference outlives the engine.
+  // Every decision, remembered or not, is checked against `reference`, made from the same configuration and seed, which
+  // judges in full. Plugins of both are watched: do they read what they declare? `on_difference` is told what differs,
+  // and who read more; the decision stands. REQUIRES: called once; the reference outlives the engine.
   void Verify(Engine& reference, std::function<void(const std::string&)> on_difference);
   // Only the watching. `on_undeclared` is told once per plugin, extension point and group. REQUIRES: called once.
   void WatchReads(std::function<void(const std::string&)> on_undeclared);
+  // How many decisions were checked so.
+  uint64_t compared() const { return compared_; }
   Memory::Stats memory_stats() const;
   VerdictTable& table() { return table_; }
   const VerdictTable& table() const { return table_; }
@@ -64,6 +66,8 @@ class Engine {
 
  private:
   explicit Engine(const Clock& clock) : clock_(clock) {}
+  void Compare(const Profile& profile, const Pod& pod, const Snapshot& snapshot, const Decision& decision,
+               const CycleTrace& trace, const Profile& twin, Judgement& judged);
   void WatchReads(std::shared_ptr<ReadCheck> check);
 
   const Clock& clock_;
@@ -73,7 +77,7 @@ class Engine {
   const Profile* first_ = nullptr;
   VerdictTable table_;
   TraceRing traces_{1024};
-  uint64_t decisions_ = 0;
+  uint64_t decisions_ = 0, compared_ = 0;
   std::vector<std::unique_ptr<PluginIndex>> indexes_;
   std::map<const Plugin*, const PluginIndex*> index_of_;
   bool indexed_ = false;

@@ -18,8 +18,9 @@ constexpr RowFields kOfPods = row_field::kRequested | row_field::kPodCount | row
 
 // Everything that plugins may look at, except who the pod is and how it fared so far.
 bool SameTemplate(const Pod& a, const Pod& b) {
-  return a.meta.labels == b.meta.labels && a.meta.namespace_ == b.meta.namespace_ && a.priority == b.priority &&
-         a.containers == b.containers && a.init_containers == b.init_containers && a.tolerations == b.tolerations &&
+  return a.meta.labels == b.meta.labels && a.meta.annotations == b.meta.annotations &&
+         a.meta.namespace_ == b.meta.namespace_ && a.priority == b.priority && a.containers == b.containers &&
+         a.init_containers == b.init_containers && a.tolerations == b.tolerations &&
          a.node_selector == b.node_selector && a.affinity == b.affinity && a.topology_spread == b.topology_spread &&
          a.volumes == b.volumes && a.resource_claims == b.resource_claims && a.meta.owners == b.meta.owners &&
          a.scheduler_name == b.scheduler_name && a.node_name == b.node_name &&
@@ -33,8 +34,8 @@ bool SameTemplate(const Pod& a, const Pod& b) {
 // The same template, another pod.
 Pod Stranger(const Pod& pod) {
   Pod other = pod;
-  other.meta.name = "\x01" + pod.meta.name;
-  other.meta.uid = "\x01" + pod.meta.uid;
+  other.meta.name = "\x01" + pod.meta.name + "\x01";
+  other.meta.uid = "\x01" + pod.meta.uid + "\x01";
   other.meta.resource_version = "\x01" + pod.meta.resource_version;
   other.meta.generation = pod.meta.generation + 1;
   other.meta.creation_time = Time{pod.meta.creation_time.value_or(Time{}).ns + 1};
@@ -63,6 +64,10 @@ Memory::Memory(const Profile& profile, VerdictTable& table, const Clock& clock, 
   for (const auto& entry : profile.filter) {
     FilterPlan plan{entry.plugin->DependsOn(Point::kFilter), false};
     plan.remembered = !(plan.depends.epochs & kOutside);
+    // Marks made with one state would stand beside those made with the next.
+    for (const auto& before : profile.pre_filter)
+      if (before.index == entry.index && (before.plugin->DependsOn(Point::kPreFilter).epochs & kOutside))
+        plan.remembered = false;
     signs[entry.index] |= !(plan.depends.epochs & epoch::kUnrememberable);
     if (plan.remembered) {
       filter_epochs_ |= plan.depends.epochs;
@@ -88,16 +93,27 @@ Memory::Memory(const Profile& profile, VerdictTable& table, const Clock& clock, 
       score_fields_ |= plan.depends.row;
       signs[entry.index] = 1;
     }
-    most = std::min(most + std::abs(int64_t{entry.weight}) * kMaxScore, int64_t{INT64_MAX / 2});
+    constexpr int64_t kLargest = 127;  // what is added before a score out of range is noticed
+    most =
+        std::min(most, int64_t{INT32_MAX}) + std::min(std::abs(int64_t{entry.weight}), int64_t{INT32_MAX}) * kLargest;
     scores_.push_back(plan);
   }
   weights_fit_ = most < INT32_MAX;
   if (options.threads > 1) pool_ = std::make_unique<util::WorkerPool>(options.threads);
   for (size_t i = 0; i < signs.size(); ++i)
     if (signs[i]) signers_.push_back(static_cast<uint16_t>(i));
+  for (size_t i = 0; i < profile.pre_score.size(); ++i) {
+    const uint16_t plugin = profile.pre_score[i].index;
+    const bool scores = std::any_of(profile.score.begin(), profile.score.end(),
+                                    [&](const ScoreEntry& entry) { return entry.index == plugin; });
+    if (!scores) pre_score_only_.push_back(i);
+  }
+  is_late_.assign(profile.plugins.size(), 0);
   const auto late = [&](const auto& entries) {
-    for (const auto& entry : entries)
-      if (std::find(late_.begin(), late_.end(), entry.index) == late_.end()) late_.push_back(entry.index);
+    for (const auto& entry : entries) {
+      if (!is_late_[entry.index]) late_.push_back(entry.index);
+      is_late_[entry.index] = 1;
+    }
   };
   late(profile.reserve);
   late(profile.permit);

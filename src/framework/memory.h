@@ -83,15 +83,17 @@ class Memory {
   const Clock& clock_;
   const std::vector<const PluginIndex*> indexes_;
   const MemoryOptions options_;
-  std::vector<FilterPlan> filters_;    // as Profile::filter
-  std::vector<ScorePlan> scores_;      // as Profile::score
-  std::vector<uint16_t> signers_;      // plugins that take part in the signature
-  std::vector<uint8_t> signs_;         // the same, by plugin
-  std::vector<uint16_t> late_;         // plugins from Reserve on, which may want PreFilter's state
-  std::vector<uint16_t> position_of_;  // by plugin: its place in Profile::filter
-  std::vector<uint8_t> ask_;           // by that place: whether it is remembered
-  std::vector<uint8_t> reacts_;        // by that place: 0: what it says of a row is the same with other pods there
-  bool weights_fit_ = true;            // in PodClass::Total
+  std::vector<FilterPlan> filters_;     // as Profile::filter
+  std::vector<ScorePlan> scores_;       // as Profile::score
+  std::vector<uint16_t> signers_;       // plugins that take part in the signature
+  std::vector<uint8_t> signs_;          // the same, by plugin
+  std::vector<uint16_t> late_;          // plugins from Reserve on, which may want PreFilter's state
+  std::vector<uint8_t> is_late_;        // the same, by plugin
+  std::vector<size_t> pre_score_only_;  // positions in Profile::pre_score of plugins that do not score
+  std::vector<uint16_t> position_of_;   // by plugin: its place in Profile::filter
+  std::vector<uint8_t> ask_;            // by that place: whether it is remembered
+  std::vector<uint8_t> reacts_;         // by that place: 0: what it says of a row is the same with other pods there
+  bool weights_fit_ = true;             // in PodClass::Total
   std::unique_ptr<util::WorkerPool> pool_;
   Epochs filter_epochs_ = 0, score_epochs_ = 0;
   RowFields filter_fields_ = 0, score_fields_ = 0;

@@ -87,8 +87,8 @@ bool MemoryRun::PreFilter() {
     PodClass::Outcome& known = class_.pre_filter[i];
     if (known.known && known.stamp == memory_.StampOf(snapshot_, known.epochs, entry.index)) continue;
     // Asked for the class, not for this pod: states may point into the pod they were made for. A plugin that does not
-    // sign sees every pod itself.
-    const bool shared = memory_.signs_[entry.index];
+    // sign sees every pod itself, and so does one that gets its state back when the pod is bound.
+    const bool signs = memory_.signs_[entry.index], shared = signs && !memory_.is_late_[entry.index];
     if (shared && !exemplar && class_.exemplar)
       exemplar.emplace(profile_, memory_.table_, *class_.exemplar, snapshot_, cycle_.now());
     PreFilterOutcome outcome = Guard([&] { return entry.plugin->PreFilter(shared && exemplar ? *exemplar : cycle_); },
@@ -105,11 +105,12 @@ bool MemoryRun::PreFilter() {
       for (size_t f = 0; f < profile_.filter.size(); ++f)
         if (profile_.filter[f].index == entry.index && memory_.filters_[f].remembered) class_.marked = false;
     }
+    const bool keeps = shared || (signs && skip && !outcome.state);
     class_.states.slots[entry.index] = std::move(outcome.state);
     class_.states.skip_filter[entry.index] = skip;
     known.epochs = outcome.holds_while.value_or(entry.plugin->DependsOn(Point::kPreFilter).epochs);
     known.skip = skip;
-    known.known = shared && !narrows && !(known.epochs & epoch::kUnrememberable);
+    known.known = keeps && !narrows && !(known.epochs & epoch::kUnrememberable);
     known.stamp = memory_.StampOf(snapshot_, known.epochs, entry.index);
   }
   return true;
@@ -121,6 +122,7 @@ void MemoryRun::Resize(size_t rows) {
   Marks& marks = class_.marks;
   for (Row row = static_cast<Row>(rows); row < marks.by_row.size(); ++row) marks.Set(row, kAbsentMark);
   marks.by_row.resize(rows, kAbsentMark);
+  std::erase_if(class_.unscored, [&](Row row) { return row >= rows; });
   if (!class_.scored) return;
   class_.fixed.resize(rows, kUnscored);
   for (PodClass::ScoreColumn& column : class_.columns) {
@@ -219,7 +221,13 @@ bool MemoryRun::Repair(Row row, RowFields fields) {
   if (!class_.scored || (after == before && (fields & memory_.score_fields_) == 0)) return true;
   if (class_.fixed[row] != kUnscored) class_.block_valid[row / kBlockRows] = 0;
   class_.fixed[row] = kUnscored;
-  if (after == kFitsMark) class_.unscored.push_back(row);
+  if (after != kFitsMark) return true;
+  class_.unscored.push_back(row);
+  // Decisions that end before scores are asked for leave the list as it is.
+  if (class_.unscored.size() > marks.by_row.size()) {
+    class_.unscored.clear();
+    class_.scored = false;
+  }
   return true;
 }
 
@@ -398,19 +406,21 @@ void MemoryRun::Reset(CycleTrace& trace, Judgement::Kind kind) const {
 void MemoryRun::Describe(CycleTrace& trace, Judgement::Kind kind) const {
   Reset(trace, kind);
   trace.feasible = nominated_ ? 1 : marks_->counts[kFitsMark];
-  std::vector<framework::Mark> marks;
-  for (size_t mark = 1; mark < marks_->counts.size(); ++mark)
-    if (marks_->counts[mark] > 0) marks.push_back(static_cast<framework::Mark>(mark));
-  std::sort(marks.begin(), marks.end(), [&](framework::Mark a, framework::Mark b) {
-    const Refusal &x = marks_->refusals[a - 1], &y = marks_->refusals[b - 1];
-    if (marks_->counts[a] != marks_->counts[b]) return marks_->counts[a] > marks_->counts[b];
-    return std::pair(x.verdict, x.plugin) < std::pair(y.verdict, y.plugin);
-  });
-  if (marks.size() > CycleTrace::kMaxReasons) marks.resize(CycleTrace::kMaxReasons);
-  trace.reasons.reserve(marks.size());
-  for (const framework::Mark mark : marks)
-    trace.reasons.push_back({marks_->refusals[mark - 1].verdict, marks_->refusals[mark - 1].plugin,
-                             marks_->counts[mark], snapshot_.node(marks_->Example(mark)).name()});
+  std::vector<std::pair<CycleTrace::ReasonCount, framework::Mark>> reasons;
+  for (size_t mark = 1; mark < marks_->counts.size(); ++mark) {
+    if (marks_->counts[mark] == 0) continue;
+    const Refusal& refusal = marks_->refusals[mark - 1];
+    reasons.push_back(
+        {{refusal.verdict, refusal.plugin, marks_->counts[mark], ""}, static_cast<framework::Mark>(mark)});
+  }
+  std::sort(reasons.begin(), reasons.end(),
+            [&](const auto& a, const auto& b) { return ReasonBefore(a.first, b.first, memory_.table_); });
+  if (reasons.size() > CycleTrace::kMaxReasons) reasons.resize(CycleTrace::kMaxReasons);
+  trace.reasons.reserve(reasons.size());
+  for (auto& [reason, mark] : reasons) {
+    reason.example = snapshot_.node(marks_->Example(mark)).name();
+    trace.reasons.push_back(std::move(reason));
+  }
 }
 
 Decision MemoryRun::Fits(CycleTrace& trace) {

@@ -33,6 +33,7 @@ class MemoryRun {
   bool AskNominated();
   bool Score();
   bool PreScore(size_t position, bool live, bool& skip);
+  bool PreScoreAt(size_t at, bool live, bool& skip);
   bool ScoreRemembered();
   bool ScoreFew(std::span<const Row> rows);
   bool ScoreAll();

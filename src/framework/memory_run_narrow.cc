@@ -65,7 +65,8 @@ std::optional<Decision> MemoryRun::DecideNarrow(CycleTrace& trace) {
   std::vector<CycleTrace::ReasonCount> lines;
   for (const auto& [key, seen] : reasons)
     lines.push_back({key.first, key.second, seen.first, snapshot_.node(seen.second).name()});
-  std::stable_sort(lines.begin(), lines.end(), [](const auto& a, const auto& b) { return a.nodes > b.nodes; });
+  std::sort(lines.begin(), lines.end(),
+            [&](const auto& a, const auto& b) { return ReasonBefore(a, b, memory_.table_); });
   lines.resize(std::min(lines.size(), CycleTrace::kMaxReasons));
   trace.reasons = std::move(lines);
   trace.top.push_back({snapshot_.node(feasible.front()).name(), 0, {}});

@@ -76,6 +76,10 @@ bool MemoryRun::Score() {
     if (class_.columns[i].skip != skip) same = false;
     class_.columns[i].skip = skip;
   }
+  for (const size_t at : memory_.pre_score_only_) {
+    bool skip = false;
+    if (!PreScoreAt(at, true, skip)) return false;
+  }
   if (!same) class_.scored = false;
   if (!ScoreRemembered()) return false;
 
@@ -110,7 +114,10 @@ bool MemoryRun::Score() {
 
 // For a remembered plugin the outcome is the class's and is kept; for one that is asked every time it is this pod's.
 bool MemoryRun::PreScore(size_t position, bool live, bool& skip) {
-  const size_t at = memory_.scores_[position].pre_score;
+  return PreScoreAt(memory_.scores_[position].pre_score, live, skip);
+}
+
+bool MemoryRun::PreScoreAt(size_t at, bool live, bool& skip) {
   const auto& entry = profile_.pre_score[at];
   PodClass::Outcome& known = class_.pre_score[at];
   if (known.known && known.stamp == memory_.StampOf(snapshot_, known.epochs, entry.index)) {

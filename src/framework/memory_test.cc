@@ -111,10 +111,41 @@ class World {
       placed->node_name = state_.snapshot().node(decision.row).name();
       ASSERT_TRUE(state_.AssumePod(placed).ok());
       placed_.push_back(placed);
-    } else if (decision.post_filter.nominated_node && dice_.Chance(50)) {
+      return;
+    }
+    auto again = std::make_shared<Pod>(*pod);
+    if (decision.post_filter.nominated_node && dice_.Chance(50)) {
       state_.Nominate(pod, *decision.post_filter.nominated_node);
       nominated_.push_back(pod->uid());
+      again->nominated_node_name = *decision.post_filter.nominated_node;
     }
+    pending_.push_back(again);
+  }
+
+  // A pod that fitted nowhere, once more; some are looked for on a node that they name themselves.
+  void Retry() {
+    if (pending_.empty()) return;
+    const size_t i = static_cast<size_t>(dice_.Below(static_cast<int64_t>(pending_.size())));
+    auto pod = std::make_shared<Pod>(*pending_[i]);
+    pending_[i] = pending_.back();
+    pending_.pop_back();
+    if (dice_.Chance(20) && !live_.empty()) pod->nominated_node_name = Pick();
+    Decide(pod);
+  }
+
+  // The watch tells of a pod that was assumed, perhaps with a status by now.
+  void Confirm() {
+    if (placed_.empty()) return;
+    const size_t i = static_cast<size_t>(dice_.Below(static_cast<int64_t>(placed_.size())));
+    auto pod = std::make_shared<Pod>(*placed_[i]);
+    if (dice_.Chance(50)) pod->phase = "Running";
+    pod->meta.resource_version = "2";
+    if (state_.IsAssumed(pod->uid())) {
+      ASSERT_TRUE(state_.AddPod(pod).ok());
+    } else {
+      ASSERT_TRUE(state_.UpdatePod(pod).ok());
+    }
+    placed_[i] = pod;
   }
 
   // What others do: a pod that comes bound, perhaps to a node nobody knows, changes its labels, or is being deleted.
@@ -200,7 +231,7 @@ class World {
   cluster::ClusterState state_;
   std::unique_ptr<Engine> reference_, engine_;
   std::map<std::string, bool> live_;
-  std::vector<std::shared_ptr<const Pod>> placed_, foreign_;
+  std::vector<std::shared_ptr<const Pod>> placed_, foreign_, pending_;
   std::vector<std::string> nominated_;
   int64_t nodes_made_ = 0, pods_made_ = 0;
 };
@@ -210,6 +241,8 @@ void RunStory(World& world, int nodes, int steps) {
   for (int step = 0; step < steps; ++step) {
     world.Decide(world.NewPod());
     if (world.dice().Chance(30)) world.Change();
+    if (world.dice().Chance(30)) world.Retry();
+    if (world.dice().Chance(50)) world.Confirm();
     ASSERT_THAT(world.differences, ::testing::IsEmpty()) << "step " << step;
   }
 }
@@ -226,6 +259,33 @@ TEST(MemoryPropertyTest, DecidesAsIfNothingWereRemembered) {
   }
   EXPECT_GT(remembered, 5000u);
   EXPECT_GT(hits, 2000u);
+}
+
+TEST(MemoryPropertyTest, DecidesTheSameWithAnyConfiguration) {
+  const char* const kConfigurations[] = {
+      "profiles: [{plugins: {score: {disabled: [{name: PodTopologySpread}, {name: NodeAffinity}]}}}]\n",
+      "profiles: [{plugins: {multiPoint: {disabled: [{name: '*'}], enabled: [{name: PrioritySort}, {name: "
+      "DefaultBinder}, "
+      "{name: NodeResourcesFit}, {name: DefaultPreemption}]}}}]\n",
+      "profiles: [{plugins: {score: {disabled: [{name: '*'}]}}}]\n",
+      "profiles: [{plugins: {preFilter: {disabled: [{name: NodeAffinity}]}}}]\n",
+      "profiles: [{plugins: {multiPoint: {enabled: [{name: TaintToleration, weight: 90}, {name: ImageLocality, weight: "
+      "7}]}}}]\n"};
+  for (uint64_t seed = 300; seed < 320; ++seed) {
+    SCOPED_TRACE(seed);
+    World world(seed, kConfigurations[seed % std::size(kConfigurations)]);
+    ASSERT_NO_FATAL_FAILURE(RunStory(world, 15, 100));
+  }
+}
+
+// Rows are looked at in blocks of 512 and in batches of 1,024.
+TEST(MemoryPropertyTest, DecidesTheSameWhereRowsFillSeveralBlocks) {
+  for (const bool affinity : {false, true}) {
+    World world(affinity ? 400 : 401);
+    world.affinity = affinity;
+    ASSERT_NO_FATAL_FAILURE(RunStory(world, 1300, 250));
+    EXPECT_GT(world.engine().memory_stats().hits, affinity ? 10u : 100u);
+  }
 }
 
 TEST(MemoryPropertyTest, DecidesTheSameWhenItMustForgetAllTheTime) {

@@ -33,6 +33,7 @@ size_t PodClass::Bytes() const {
   size_t bytes = sizeof(PodClass) + signature.size() + 1024;  // the exemplar and states, roughly
   bytes +=
       (marks.by_row.capacity() + cleared.marks.by_row.capacity()) * sizeof(Mark) + fixed.capacity() * sizeof(Total);
+  bytes += unscored.capacity() * sizeof(Row);
   for (const ScoreColumn& column : columns) bytes += column.raw.capacity() + column.big.capacity() * sizeof(int64_t);
   return bytes;
 }

@@ -96,11 +96,8 @@ void ReadCheck::Compare(const std::string& plugin, const std::string& point, con
                         const Depends& depends, bool judges_rows) {
   for (const std::string& what : Undeclared(reads, depends, judges_rows)) {
     const std::string text = "plugin " + plugin + " read " + what + " in " + point + ", which it does not declare";
-    {
-      const std::lock_guard lock(mutex_);
-      if (!said_.insert(text).second) continue;
-    }
-    report_(text);
+    const std::lock_guard lock(mutex_);  // whoever is told need not care which thread found it
+    if (said_.insert(text).second) report_(text);
   }
 }
 

@@ -5,10 +5,20 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <utility>
 
 namespace berth::framework {
 
-CycleTrace MakeTrace(const Pod& pod, const Snapshot& snapshot, const Judgement& judgement, uint64_t position) {
+bool ReasonBefore(const CycleTrace::ReasonCount& a, const CycleTrace::ReasonCount& b, const VerdictTable& table) {
+  if (a.nodes != b.nodes) return a.nodes > b.nodes;
+  if (a.plugin != b.plugin) return a.plugin < b.plugin;
+  if (a.verdict == b.verdict || a.verdict == kNotJudged || b.verdict == kNotJudged) return a.verdict < b.verdict;
+  const Verdict &x = table.Get(a.verdict), &y = table.Get(b.verdict);
+  return x.code() != y.code() ? x.code() < y.code() : x.reasons() < y.reasons();
+}
+
+CycleTrace MakeTrace(const Pod& pod, const Snapshot& snapshot, const Judgement& judgement, const VerdictTable& table,
+                     uint64_t position) {
   CycleTrace trace;
   trace.pod = FullName(pod);
   trace.position = position;
@@ -31,14 +41,17 @@ CycleTrace MakeTrace(const Pod& pod, const Snapshot& snapshot, const Judgement& 
     if (!last || key != last_key) last = &counts[last_key = key];
     if (last->nodes++ == 0) last->example = row;
   }
-  std::vector<std::pair<Key, Seen>> most(counts.begin(), counts.end());
-  std::stable_sort(most.begin(), most.end(),
-                   [](const auto& a, const auto& b) { return a.second.nodes > b.second.nodes; });
+  std::vector<std::pair<CycleTrace::ReasonCount, Row>> most;
+  for (const auto& [key, seen] : counts) most.push_back({{key.first, key.second, seen.nodes, ""}, seen.example});
+  std::sort(most.begin(), most.end(),
+            [&](const auto& a, const auto& b) { return ReasonBefore(a.first, b.first, table); });
   // Room for what is kept and no more: a ring holds many thousands of these.
   most.resize(std::min(most.size(), CycleTrace::kMaxReasons));
   trace.reasons.reserve(most.size());
-  for (const auto& [key, seen] : most)
-    trace.reasons.push_back({key.first, key.second, seen.nodes, snapshot.node(seen.example).name()});
+  for (auto& [reason, example] : most) {
+    reason.example = snapshot.node(example).name();
+    trace.reasons.push_back(std::move(reason));
+  }
 
   if (!judgement.totals.empty()) {
     std::vector<size_t> order(judgement.totals.size());

@@ -43,7 +43,13 @@ struct CycleTrace {
 // What preemption came to, for the record.
 void DescribePlan(const PostFilterOutcome& outcome, CycleTrace& trace);
 
-CycleTrace MakeTrace(const Pod& pod, const Snapshot& snapshot, const Judgement& judgement, uint64_t position);
+// The order of reasons: most nodes first, then by plugin and by text. Ids would tell who spoke first, which is chance
+// where threads judge side by side.
+bool ReasonBefore(const CycleTrace::ReasonCount& a, const CycleTrace::ReasonCount& b, const VerdictTable& table);
+
+// `table`: of the judgement's verdicts.
+CycleTrace MakeTrace(const Pod& pod, const Snapshot& snapshot, const Judgement& judgement, const VerdictTable& table,
+                     uint64_t position);
 
 // The last so many traces, oldest first out.
 // Thread safety: scheduling thread only.

@@ -32,7 +32,7 @@ class TraceTest : public ::testing::Test {
   CycleTrace Run() {
     const Snapshot snapshot = cluster_.snapshot();
     const Judgement judgement = Judge(maker_.profile, table_, clock_).Run(pod_, snapshot);
-    return MakeTrace(pod_, snapshot, judgement, 17);
+    return MakeTrace(pod_, snapshot, judgement, table_, 17);
   }
   // Rejects node i with the text that `reason` gives; an empty text lets it pass.
   void Reject(std::function<std::string(int)> reason) {

@@ -88,6 +88,9 @@ void PodCounts::Drop(Tracker& tracker) {
 }
 
 void PodCounts::Begin() {
+  // Counts grow slowly: weighing all of them is for when there is a new one, and now and then.
+  constexpr uint64_t kNowAndThen = 256;
+  if (!std::exchange(grown_, false) && ++begins_ % kNowAndThen != 0) return;
   while (by_key_.size() > 1 && (by_key_.size() > limits_.queries || Bytes() > limits_.bytes)) {
     const auto oldest = std::min_element(by_serial_.begin(), by_serial_.end(),
                                          [](const auto& a, const auto& b) { return a.second->used < b.second->used; });
@@ -101,6 +104,7 @@ const RowCounts& PodCounts::Count(const Snapshot& snapshot, const PodQuery& quer
     slot->used = ++uses_;
     return slot->counts;
   }
+  grown_ = true;
   auto tracker = std::make_shared<Tracker>();
   tracker->key = query.key_.text();
   for (const PodQuery::Clause& clause : query.clauses_)

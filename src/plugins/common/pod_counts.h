@@ -89,7 +89,7 @@ struct PodKindHash {
 class PodCounts {
  public:
   struct Limits {
-    size_t queries = 512;
+    size_t queries = 4096;
     size_t bytes = size_t{16} << 20;
   };
   PodCounts() : PodCounts(Limits()) {}
@@ -137,6 +137,8 @@ class PodCounts {
   std::unordered_map<PodKind, Matching, PodKindHash> kinds_;
   PodKind probe_;  // saves making strings
   uint64_t serial_ = 0, uses_ = 0, epoch_ = 0;
+  uint64_t begins_ = 0;
+  bool grown_ = false;  // a query was added since the last weighing
 };
 
 // The index of a plugin that counts pods.

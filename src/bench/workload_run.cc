@@ -286,11 +286,13 @@ Error WorkloadRun::CreatePods(Step& step, size_t index) {
     if (Error error = measurement_.Start(*cluster_, {{ns}, {}}); !error.ok()) return error;
   const Time end = clock_.Now() + op.duration;
   for (;;) {
+    const Time began = clock_.Now();
     if (Error error = CreatePodBatch(step, ns); !error.ok()) return error;
     const bool placed = op.skip_wait || Await(false);
     if (!op.steady_state || !not_built_.empty()) break;
-    if (op.count == 0 || !placed) RunUntil(end);  // nothing will change by itself
-    if (clock_.Now() >= end) break;
+    // Stuck, or nobody was there to wait for: no further batch would bring the end nearer.
+    if (!placed || clock_.Now() == began) RunUntil(end);
+    if (clock_.Now() >= end || !failure_.ok()) break;
     // All scheduled: start over with a new batch.
     for (PodEntry* entry : cluster_->PodsIn(ns)) Remove(Kind::kPod, ns, std::string(entry->pod->name()));
   }

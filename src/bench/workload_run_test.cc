@@ -214,6 +214,27 @@ TEST_F(WorkloadRunTest, ASteadyStateThatGetsStuckEndsWithTheTime) {
   EXPECT_EQ(result->unschedulable, 3u);
 }
 
+TEST_F(WorkloadRunTest, ASteadyStateOfPodsThatComeWithTheirNodeEndsWithTheTime) {
+  // Nobody awaits them, so no attempt would move the clock.
+  File("bound.yaml", Pod("bound-", "100m", "nodeName: elsewhere, "));
+  const Result<WorkloadResult> result =
+      Run("  - {opcode: createNodes, count: 1}\n"
+          "  - {opcode: createPods, count: 5, podTemplatePath: bound.yaml, steadyState: true, duration: 1s, "
+          "collectMetrics: true}\n");
+  ASSERT_TRUE(result.ok()) << result.error().text();
+  EXPECT_EQ(result->pods, 5u);
+  EXPECT_EQ(result->attempts, 0u);
+}
+
+TEST_F(WorkloadRunTest, ASteadyStateEndsWhenChurnFails) {
+  File("growing.yaml", Pod("growing-", "{{MultiplyInt .Index 1e15}}", ""));
+  EXPECT_THAT(ErrorOf("  - {opcode: createNodes, count: 1}\n"
+                      "  - {opcode: churn, mode: create, templatePaths: [growing.yaml], intervalMilliseconds: 10}\n"
+                      "  - {opcode: createPods, count: 3, podTemplatePath: gated.yaml, steadyState: true, "
+                      "duration: 1s}\n"),
+              HasSubstr("the result is too large"));
+}
+
 TEST_F(WorkloadRunTest, PodsThatWaitWhenTheMeasurementBeginsAreMeasured) {
   const Result<WorkloadResult> result = Run(
       "  - {opcode: createNodes, count: 1}\n"

@@ -49,8 +49,8 @@ $upstream/misc|PreemptionAsync|5000Nodes|500Nodes|cpu_us_per_pod|500|202 pods/s
 $upstream/misc|SchedulingDaemonset|15000Nodes|5Nodes|cpu_us_per_pod|20|312 pods/s
 $own|Resident|5000Nodes_30000Pods|10Nodes|rss_mb|120|543 MB (without images)"
 
-json=$(mktemp)
-trap 'rm -f "$json"' EXIT
+json=$(mktemp) remarks=$(mktemp)
+trap 'rm -f "$json" "$remarks"' EXIT
 
 # bench FOLDER CASE WORKLOAD [ARGUMENT...]: one run; its JSON is left in $json. What it remarks goes to standard error.
 bench() {
@@ -64,13 +64,14 @@ field() { sed -n "s/^ *\"$1\": \([0-9.]*\),\{0,1\}\$/\1/p" "$json" | head -n 1; 
 # verified FOLDER CASE WORKLOAD SMALLER: sets `said` to what was compared.
 verified() {
   local status=0 workload=$3
-  (ulimit -S -t "$limit" && bench "$1" "$2" "$3" --verify) 2>/dev/null || status=$?
-  if [ $status -gt 2 ]; then # out of time
+  (ulimit -S -t "$limit" && bench "$1" "$2" "$3" --verify) 2>"$remarks" || status=$?
+  if [ $status -eq 152 ]; then # 128 + SIGXCPU: out of time
     status=0 workload=$4
-    bench "$1" "$2" "$4" --verify || status=$?
+    bench "$1" "$2" "$4" --verify 2>"$remarks" || status=$?
   fi
   if [ $status -ne 0 ]; then
-    echo "$2/$workload: verification failed; berth bench --verify says why" >&2
+    cat "$remarks" >&2
+    echo "$2/$workload: verification failed with status $status" >&2
     return 1
   fi
   said="$(field decisions) ($workload)"
@@ -90,7 +91,11 @@ while IFS='|' read -r folder test_case workload smaller figure wanted theirs; do
   fi
   values="" events="" tails="" resident=""
   for ((i = 0; i < runs; i++)); do
-    bench "$folder" "$test_case" "$workload" 2>/dev/null || { echo "$test_case/$workload failed" >&2; exit 1; }
+    bench "$folder" "$test_case" "$workload" 2>"$remarks" || {
+      cat "$remarks" >&2
+      echo "$test_case/$workload failed" >&2
+      exit 1
+    }
     values+="$(field "$figure")"$'\n' events+="$(field event_us_per_pod)"$'\n'
     tails+="$(field p99)"$'\n' resident+="$(field rss_mb)"$'\n'
   done

@@ -226,7 +226,7 @@ void EngineCluster::Terminate(PodEntry& entry) {
     (void)state_.UpdatePod(after);
     for (const ClusterEvent& event : queue::PodSchedulingPropertiesChange(*after, *before))
       queue_->MoveAll(event, {before, after, nullptr, nullptr});
-  } else {
+  } else if (engine_->FindProfile(after->scheduler_name)) {
     queue_->Update(before, after);
   }
 }

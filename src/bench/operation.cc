@@ -65,10 +65,18 @@ void ReadNamespace(ArgsReader& reader, Operation& op) {
   if (!name.empty()) op.namespace_ = name;
 }
 
+// The map in a field; null when there is none, with a complaint if there is something else.
+const Value* ReadMap(ArgsReader& reader, const char* field) {
+  const Value* map = reader.Raw(field);
+  if (!map || map->is_null()) return nullptr;
+  if (map->kind() == Value::Kind::kObject) return map;
+  reader.Invalid(field, map->ToJson(), "must be a map");
+  return nullptr;
+}
+
 void ReadLabels(ArgsReader& reader, Operation& op) {
-  const Value* labels = reader.Raw("labelSelector");
-  if (!labels || labels->is_null()) return;
-  if (labels->kind() != Value::Kind::kObject) return reader.Invalid("labelSelector", labels->ToJson(), "must be a map");
+  const Value* labels = ReadMap(reader, "labelSelector");
+  if (!labels) return;
   for (const auto& [key, value] : labels->members()) {
     if (value.kind() != Value::Kind::kString) {
       reader.Invalid("labelSelector[" + key + "]", value.ToJson(), "must be a string");
@@ -85,6 +93,39 @@ void ReadDuration(ArgsReader& reader, Operation& op) {
     reader.Invalid("duration", "\"" + FormatDuration(op.duration) + "\"", "must be between 0s and 1h");
 }
 
+void ReadAmounts(ArgsReader& strategy, Operation::AllocatableStrategy& out) {
+  const Value* amounts = ReadMap(strategy, "nodeAllocatable");
+  if (!amounts) return;
+  for (const auto& [name, amount] : amounts->members()) {
+    if (amount.kind() == Value::Kind::kString || amount.kind() == Value::Kind::kNumber) {
+      out.allocatable.emplace_back(name, amount.text());
+    } else {
+      strategy.Invalid("nodeAllocatable[" + name + "]", amount.ToJson(), "must be a quantity");
+    }
+  }
+}
+
+void ReadLimits(ArgsReader& strategy, Operation::AllocatableStrategy& out) {
+  const Value* drivers = ReadMap(strategy, "csiNodeAllocatable");
+  if (!drivers) return;
+  for (const auto& [name, driver] : drivers->members()) {
+    const std::string path = "csiNodeAllocatable[" + name + "]";
+    const Value* count = driver.kind() == Value::Kind::kObject ? driver.Find("count") : nullptr;
+    if (!count) {
+      strategy.Invalid(path, driver.ToJson(), "must have a count");
+      continue;
+    }
+    int32_t limit = 0;
+    const char* end = count->text().data() + count->text().size();
+    const auto [stop, failure] = std::from_chars(count->text().data(), end, limit);
+    if (count->kind() != Value::Kind::kNumber || failure != std::errc() || stop != end || limit < 0) {
+      strategy.Invalid(path + ".count", count->ToJson(), "must be a whole number between 0 and 2147483647");
+    } else {
+      out.csi_limits[name] = limit;
+    }
+  }
+}
+
 void ReadStrategies(ArgsReader& reader, Operation& op) {
   reader.Object("labelNodePrepareStrategy", [&](ArgsReader& strategy) {
     Operation::LabelStrategy& out = op.label_strategy.emplace();
@@ -99,20 +140,8 @@ void ReadStrategies(ArgsReader& reader, Operation& op) {
   });
   reader.Object("nodeAllocatableStrategy", [&](ArgsReader& strategy) {
     Operation::AllocatableStrategy& out = op.allocatable_strategy.emplace();
-    if (const Value* amounts = strategy.Raw("nodeAllocatable"))
-      for (const auto& [name, amount] : amounts->members()) out.allocatable.emplace_back(name, amount.text());
-    if (const Value* drivers = strategy.Raw("csiNodeAllocatable")) {
-      for (const auto& [name, driver] : drivers->members()) {
-        int32_t limit = 0;
-        const Value* count = driver.Find("count");
-        if (count && count->kind() == Value::Kind::kNumber) {
-          std::from_chars(count->text().data(), count->text().data() + count->text().size(), limit);
-          out.csi_limits[name] = limit;
-        } else {
-          strategy.Invalid("csiNodeAllocatable[" + name + "]", driver.ToJson(), "must have a count");
-        }
-      }
-    }
+    ReadAmounts(strategy, out);
+    ReadLimits(strategy, out);
     strategy.Strings("migratedPlugins", out.migrated_plugins);
   });
   if (op.label_strategy.has_value() + op.allocatable_strategy.has_value() + !op.unique_label_key.empty() > 1)

@@ -67,7 +67,8 @@ class Reader {
   void Ignore(ArgsReader& reader, std::set<std::string>& feature_gates) {
     std::vector<std::string> labels;
     reader.Strings("labels", labels);
-    if (const Value* gates = reader.Raw("featureGates"))
+    const Value* gates = reader.Raw("featureGates");
+    if (gates && gates->kind() == Value::Kind::kObject) {
       for (const auto& [gate, on] : gates->members()) {
         if (on.kind() == Value::Kind::kBool) {
           feature_gates.insert(gate);
@@ -75,6 +76,9 @@ class Reader {
           reader.Invalid("featureGates[" + gate + "]", on.ToJson(), "must be true or false");
         }
       }
+    } else if (gates && !gates->is_null()) {
+      reader.Invalid("featureGates", gates->ToJson(), "must be a map");
+    }
     (void)reader.Raw("metricsCollectorConfig");
     (void)reader.Raw("defaultThresholdMetricSelector");
   }

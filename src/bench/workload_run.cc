@@ -36,14 +36,14 @@ Labels WithLabel(const Labels& labels, const std::string& key, const std::string
 }
 
 // Feature1, Feature2, …, sorted as upstream has them.
-std::vector<std::string> FeatureNames(int64_t count) {
+List<std::string> FeatureNames(int64_t count) {
   std::vector<std::string> names;
   for (int64_t i = 1; i <= count; ++i) names.push_back("Feature" + std::to_string(i));
   std::sort(names.begin(), names.end());
   return names;
 }
 
-ClusterObject WithFeatures(const ClusterObject& object, const std::vector<std::string>& features) {
+ClusterObject WithFeatures(const ClusterObject& object, const List<std::string>& features) {
   auto node = std::make_shared<Node>(*std::get<client::Ptr<Node>>(object));
   node->declared_features = features;
   return client::Ptr<Node>(node);
@@ -184,7 +184,7 @@ void WorkloadRun::EnsureNamespace(const std::string& name) {
 
 Error WorkloadRun::CreateNodes(Step& step) {
   const Operation& op = step.op;
-  const std::vector<std::string> features = FeatureNames(op.declared_features);
+  const List<std::string> features = FeatureNames(op.declared_features);  // one for all of them
   for (int64_t i = 0; i < op.count; ++i) {
     Result<ClusterObject> made = Make(step.templates[0], {i, op.count, "", "", 0});
     if (!made.ok()) return made.error();

@@ -267,9 +267,14 @@ class WantsFeature2 final : public FilterPlugin {
   static constexpr std::string_view kName = "WantsFeature2";
   Error Filter(const Cycle&, const PluginState*, const NodeBatch& nodes, Rejections& out) const override {
     const VerdictId no = out.Intern(Verdict(Reason{"no Feature2", Remedy::kNone}));
+    const VerdictId own = out.Intern(Verdict(Reason{"a list of its own", Remedy::kNone}));
     for (size_t i = 0; i < nodes.size(); ++i) {
-      const std::vector<std::string>& declared = nodes.snapshot().node(nodes.row(i)).declared_features;
-      if (std::find(declared.begin(), declared.end(), "Feature2") == declared.end()) out.Reject(i, no);
+      const List<std::string>& declared = nodes.snapshot().node(nodes.row(i)).declared_features;
+      if (std::find(declared.begin(), declared.end(), "Feature2") == declared.end()) {
+        out.Reject(i, no);
+      } else if (!declared.SharesWith(nodes.snapshot().node(nodes.row(0)).declared_features)) {
+        out.Reject(i, own);
+      }
     }
     return Error::Ok();
   }
@@ -296,10 +301,11 @@ TEST_F(WorkloadRunTest, NodesDeclareTheFeaturesThatAParameterAsksFor) {
   config_ = loaded.config;
   const std::string ops =
       "  - {opcode: createNodes, count: 2}\n"
-      "  - {opcode: createPods, count: 3, collectMetrics: true}\n";
+      "  - {opcode: createPods, count: 4, collectMetrics: true}\n";
   Result<WorkloadResult> result = Run(ops, false, "{numNodeDeclaredFeatures: 2}");
   ASSERT_TRUE(result.ok()) << result.error().text();
-  EXPECT_EQ(result->scheduled, 3u);
+  EXPECT_EQ(result->scheduled, 4u);
+  EXPECT_EQ(result->nodes_by_pods, (std::map<size_t, size_t>{{2, 2}}));  // both nodes share one list
   result = Run(ops, false, "{numNodeDeclaredFeatures: 1}");
   ASSERT_TRUE(result.ok()) << result.error().text();
   EXPECT_EQ(result->scheduled, 0u);

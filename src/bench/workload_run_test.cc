@@ -185,11 +185,11 @@ TEST_F(WorkloadRunTest, PodsWithFinalizersTerminateAndAreSkipped) {
 
 TEST_F(WorkloadRunTest, PodsOfAnotherSchedulerAreNeverAttemptedNotEvenWhenTheyTerminate) {
   File("theirs.yaml", Pod("theirs-", "100m", "schedulerName: theirs, ", ", finalizers: [example.com/f]"));
-  const Result<WorkloadResult> result = Run(
-      "  - {opcode: createNodes, count: 1}\n"
-      "  - {opcode: createPods, count: 3, namespace: a, podTemplatePath: theirs.yaml, skipWaitToCompletion: true}\n"
-      "  - {opcode: deletePods, namespace: a}\n"
-      "  - {opcode: createPods, count: 2, collectMetrics: true}\n");
+  const Result<WorkloadResult> result =
+      Run("  - {opcode: createNodes, count: 1}\n"
+          "  - {opcode: createPods, count: 3, namespace: a, podTemplatePath: theirs.yaml, skipWaitToCompletion: true}\n"
+          "  - {opcode: deletePods, namespace: a}\n"
+          "  - {opcode: createPods, count: 2, collectMetrics: true}\n");
   ASSERT_TRUE(result.ok()) << result.error().text();
   EXPECT_EQ(result->scheduled, 2u);
   EXPECT_EQ(result->attempts, 2u);

@@ -28,7 +28,8 @@ constexpr char kUsage[] =
     "the news of pods and nodes cost besides. Thresholds, labels and feature gates of the file have no effect.\n"
     "A workload that needs what is not built yet is named and not run (exit code 1).\n"
     "--verify times nothing: it makes every decision of the workload twice, from what is remembered of equal pods and\n"
-    "from scratch, and compares node, scores, reasons and victims.\n"
+    "from scratch, and compares node, scores, reasons and victims. Differences, and reads that a plugin does not\n"
+    "declare, are counted and make the exit code 1.\n"
     "\n";
 
 struct Arguments {
@@ -127,7 +128,8 @@ bool Remark(const bench::WorkloadResult& result, std::ostream& err) {
         << (result.unscheduled.empty() ? "" : ", among them " + result.unscheduled) << "\n";
   if (!result.comparison || result.comparison->differences == 0) return true;
   err << name << ": " << result.comparison->differences
-      << " decisions differ from a full judgement; the first: " << result.comparison->first << "\n";
+      << " findings (decisions that differ from a full judgement, reads that a plugin does not declare); the first: "
+      << result.comparison->first << "\n";
   return false;
 }
 
@@ -141,7 +143,8 @@ int BenchCommand(const std::vector<std::string>& args, const Registry& registry,
   command.String("workload", &arguments.workload, "only workloads of this name");
   command.Choice("mode", &arguments.mode, {"engine"}, "engine (default): the scheduling thread alone");
   command.Bool("verify", &arguments.verify,
-               "make every decision twice, from memory and in full; exit code 1 if any differs");
+               "make every decision twice, from memory and in full; exit code 1 if any differs or a plugin reads "
+               "what it does not declare");
   command.Choice("o,output", &arguments.format, {"table", "json"}, "table (default) or json");
   if (const std::optional<int> done = command.Read(args)) return *done;
   if (!command.rest().empty()) return command.Complain("unexpected argument \"" + command.rest().front() + "\"");

@@ -110,7 +110,8 @@ TEST_F(BenchTest, VerifyFindsAPluginThatDoesNotKeepItsWord) {
   EXPECT_EQ(Run({"-f", file_}), 0) << err_.str();
   EXPECT_EQ(Run({"-f", file_, "--verify"}), 1);
   EXPECT_THAT(err_.str(), HasSubstr("Basic/Four: "));
-  EXPECT_THAT(err_.str(), HasSubstr("differ from a full judgement; the first: namespace-1/pod-"));
+  EXPECT_THAT(err_.str(), HasSubstr(" findings (decisions that differ from a full judgement, "));
+  EXPECT_THAT(err_.str(), HasSubstr("; the first: namespace-1/pod-"));
 }
 
 TEST_F(BenchTest, WhatCannotBeRunIsNamedAndTheRestRuns) {

@@ -44,10 +44,17 @@ void ChangeNothing(cluster::ClusterState& state, const LoadedObjects& objects) {
   (void)state.RemovePod(passer_by->uid());
 }
 
+// Over all cases.
+struct Totals {
+  size_t cases = 0, decisions = 0;
+  framework::Memory::Stats memory;
+};
+
 // What is wrong with the decisions of an engine that remembers: the first about this pod, the next, and one after
 // changes.
 std::vector<std::string> CheckMemory(const LoadedObjects& objects, const Pod& pod, const Value& expected,
-                                     const std::vector<std::string>& unstable, Engine& engine, Engine& reference) {
+                                     const std::vector<std::string>& unstable, Engine& engine, Engine& reference,
+                                     Totals& totals) {
   const framework::Profile* profile = engine.FindProfile(pod.scheduler_name);
   if (!profile) profile = &engine.first_profile();
   Pod asked = pod;
@@ -62,15 +69,19 @@ std::vector<std::string> CheckMemory(const LoadedObjects& objects, const Pod& po
     if (when == "after changes, ") ChangeNothing(state, objects);
     const Snapshot snapshot = state.snapshot();
     const framework::Decision decision = engine.Decide(*profile, asked, snapshot);
+    ++totals.decisions;
     for (const std::string& text : recorded::DecisionDifferences(
              expected, unstable, asked, decision, engine.traces().last(), snapshot, *profile, engine.table()))
       wrong.push_back(when + text);
   }
+  totals.memory.decisions += engine.memory_stats().decisions;
+  totals.memory.hits += engine.memory_stats().hits;
   return wrong;
 }
 
 // What is wrong with our answer to one case; empty: nothing.
-std::vector<std::string> Check(const Value& test, const Registry& registry) {
+std::vector<std::string> Check(const Value& test, const Registry& registry, Totals& totals) {
+  ++totals.cases;
   const Result<config::SchedulerConfiguration> configuration = recorded::ConfigurationOf(test, registry);
   if (!configuration.ok()) return {configuration.error().text()};
   const LoadResult loaded = LoadObjectsFromText(test.Find("objects")->ToJson());
@@ -96,17 +107,22 @@ std::vector<std::string> Check(const Value& test, const Registry& registry) {
   const std::vector<std::string> unstable = recorded::Strings(test, "unstable");
   const Value got = framework::ToValue(sim::ExplainOffline(*engines[0], *profile, loaded.objects, *pod));
   for (std::string& text : recorded::Differences(expected, got, unstable)) wrong.push_back(std::move(text));
-  for (std::string& text : CheckMemory(loaded.objects, *pod, expected, unstable, *engines[1], *engines[2]))
+  for (std::string& text : CheckMemory(loaded.objects, *pod, expected, unstable, *engines[1], *engines[2], totals))
     wrong.push_back(std::move(text));
   return wrong;
+}
+
+int Main(int argc, char** argv) {
+  Registry registry;
+  plugins::RegisterBuiltinPlugins(registry);
+  Totals totals;
+  const int code = recorded::Run(argc, argv, {"case", "id", {"pod", "objects", "expected"}},
+                                 [&](const Value& test) { return Check(test, registry, totals); });
+  // A single case may have nothing to remember; all of them cannot.
+  return code != 0 || totals.cases < 2 || totals.decisions == 0 ? code : recorded::DemandUse(totals.memory);
 }
 
 }  // namespace
 }  // namespace berth
 
-int main(int argc, char** argv) {
-  berth::Registry registry;
-  berth::plugins::RegisterBuiltinPlugins(registry);
-  return berth::recorded::Run(argc, argv, {"case", "id", {"pod", "objects", "expected"}},
-                              [&](const berth::Value& test) { return berth::Check(test, registry); });
-}
+int main(int argc, char** argv) { return berth::Main(argc, argv); }

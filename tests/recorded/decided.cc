@@ -3,6 +3,7 @@
 #include "decided.h"
 
 #include <algorithm>
+#include <iostream>
 #include <map>
 #include <set>
 #include <utility>
@@ -193,6 +194,13 @@ void RememberAndVerify(framework::Engine& engine, framework::Engine& reference, 
   for (PluginIndex* index : engine.Indexes()) state.AddIndex(index);
   engine.Remember();
   engine.Verify(reference, [&differences](const std::string& text) { differences.push_back("remembered: " + text); });
+}
+
+int DemandUse(const framework::Memory::Stats& stats) {
+  if (stats.decisions > 0 && stats.hits > 0) return 0;
+  std::cerr << "memory was not tested: it made " << stats.decisions << " decisions, " << stats.hits
+            << " of them about known pods\n";
+  return 1;
 }
 
 }  // namespace berth::recorded

@@ -27,4 +27,8 @@ std::vector<std::string> DecisionDifferences(const Value& expected, const std::v
 void RememberAndVerify(framework::Engine& engine, framework::Engine& reference, cluster::ClusterState& state,
                        std::vector<std::string>& differences);
 
+// The exit code of a program that has asked engines that remember, all its comparisons well: 1, with a sentence on
+// standard error, when memory has decided nothing or known no pod again, for then it was not tested.
+int DemandUse(const framework::Memory::Stats& stats);
+
 }  // namespace berth::recorded

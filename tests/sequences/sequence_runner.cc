@@ -23,7 +23,7 @@ namespace {
 const recorded::Form kForm{"sequence", "name", {"objects", "steps"}};
 
 struct Totals {
-  size_t placings = 0, compared = 0;
+  size_t sequences = 0, placings = 0, compared = 0;
   framework::Memory::Stats memory;
 };
 
@@ -59,6 +59,7 @@ std::vector<std::string> Play(const Value& sequence, const Registry& registry, V
     if (!world.placed().is_null()) with.Set("placed", world.placed());
     steps->Append(std::move(with));
   }
+  ++totals.sequences;
   totals.placings += world.placings();
   const framework::Memory::Stats stats = world.memory_stats();
   totals.memory.decisions += stats.decisions;
@@ -101,7 +102,8 @@ int Main(int argc, char** argv) {
             << totals.memory.decisions << " decided from memory (" << totals.memory.hits << " of known pods, "
             << totals.memory.full_passes << " full passes, " << totals.memory.repaired_rows << " rows repaired), "
             << totals.memory.left << " left to the judge\n";
-  return code;
+  // A single sequence may have nothing to remember; all of them cannot.
+  return code != 0 || totals.sequences < 2 || totals.placings == 0 ? code : recorded::DemandUse(totals.memory);
 }
 
 }  // namespace

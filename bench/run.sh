@@ -35,8 +35,8 @@ own=$top/bench/workloads
 # file | case | workload | a smaller one | figure | asked for, µs per pod (MB for rss_mb) | kube-scheduler
 rows="\
 $upstream/misc|SchedulingBasic|5000Nodes_10000Pods|500Nodes|cpu_us_per_pod|10|284 pods/s; 2,500 µs of scheduler CPU each
-$own|AllDifferentPods|5000Nodes_10000Pods|10Nodes|cpu_us_per_pod|66|
-$own|HugeCluster|100000Nodes_50000Pods|10Nodes|cpu_us_per_pod|50|
+$own|AllDifferentPods|5000Nodes_10000Pods|1500Nodes|cpu_us_per_pod|66|
+$own|HugeCluster|100000Nodes_50000Pods|1500Nodes|cpu_us_per_pod|50|
 $upstream/affinity|SchedulingPodAntiAffinity|5000Nodes_2000Pods|500Nodes|cpu_us_per_pod|50|97 pods/s
 $upstream/affinity|SchedulingPodAffinity|5000Nodes_5000Pods|500Nodes|cpu_us_per_pod|50|50 pods/s
 $upstream/affinity|SchedulingPreferredPodAffinity|5000Nodes_5000Pods|500Nodes|cpu_us_per_pod|200|
@@ -44,10 +44,10 @@ $upstream/affinity|SchedulingPreferredPodAntiAffinity|5000Nodes_5000Pods|500Node
 $upstream/topology_spreading|TopologySpreading|5000Nodes_5000Pods|500Nodes|cpu_us_per_pod|100|103 pods/s
 $upstream/topology_spreading|PreferredTopologySpreading|5000Nodes_5000Pods|500Nodes|cpu_us_per_pod|100|101–133 pods/s
 $upstream/affinity|SchedulingRequiredPodAntiAffinityWithNSSelector|5000Nodes_2000Pods|500Nodes|cpu_us_per_pod|100|
-$own|FitsNowhere|5000Nodes_10000Pods|10Nodes|cpu_us_per_pod|100|
+$own|FitsNowhere|5000Nodes_10000Pods|1500Nodes|cpu_us_per_pod|100|
 $upstream/misc|PreemptionAsync|5000Nodes|500Nodes|cpu_us_per_pod|500|202 pods/s
 $upstream/misc|SchedulingDaemonset|15000Nodes|5Nodes|cpu_us_per_pod|20|312 pods/s
-$own|Resident|5000Nodes_30000Pods|10Nodes|rss_mb|120|543 MB (without images)"
+$own|Resident|5000Nodes_30000Pods|1500Nodes|rss_mb|120|543 MB (without images)"
 
 json=$(mktemp) remarks=$(mktemp)
 trap 'rm -f "$json" "$remarks"' EXIT

@@ -32,10 +32,14 @@ type outcome struct {
 	message string // why not
 }
 
-// ready tells whether there is a pod to pop.
+// ready tells whether there is a pod to pop. The queue is asked only when none is known to be there: it answers with a copy
+// of all its pods, which would count as upstream's CPU in every step.
 func (c *cluster) ready() bool {
-	queue := c.scheduler.SchedulingQueue
-	return len(c.fresh) > 0 || len(queue.PodsInActiveQ()) > 0 || len(queue.PodsInBackoffQ()) > 0
+	if len(c.fresh) == 0 && c.known == 0 {
+		queue := c.scheduler.SchedulingQueue
+		c.known = len(queue.PodsInActiveQ()) + len(queue.PodsInBackoffQ())
+	}
+	return len(c.fresh) > 0 || c.known > 0
 }
 
 // attempt tries the next pod. REQUIRES: ready().
@@ -45,7 +49,7 @@ func (c *cluster) attempt() (outcome, error) {
 		return outcome{}, fmt.Errorf("nothing was popped: %w", err)
 	}
 	pod := info.Pod
-	delete(c.fresh, pod.UID)
+	c.left(pod.UID)
 	profile := c.profiles[pod.Spec.SchedulerName]
 	if pod.DeletionTimestamp != nil {
 		c.scheduler.SchedulingQueue.Done(pod.UID)

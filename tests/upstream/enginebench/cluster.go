@@ -41,6 +41,7 @@ type cluster struct {
 	profiles  map[string]*sampledProfile
 	nodes     int
 	fresh     map[types.UID]bool // pods that are in the active queue for sure: they were added and never tried
+	known     int                // at least so many others can be popped
 }
 
 // sampledProfile is a profile whose sampling can be changed while it runs.
@@ -128,6 +129,15 @@ func (c *cluster) put(obj object) error {
 	return nil
 }
 
+// left notes that a pod may have left the queue.
+func (c *cluster) left(uid types.UID) {
+	if c.fresh[uid] {
+		delete(c.fresh, uid)
+	} else if c.known > 0 {
+		c.known--
+	}
+}
+
 // pod is the pod as the API server has it; nil when it is gone.
 func (c *cluster) pod(namespace, name string) *v1.Pod {
 	obj, found, err := c.factory.Core().V1().Pods().Informer().GetStore().GetByKey(namespace + "/" + name)
@@ -165,7 +175,9 @@ func (c *cluster) remove(obj object) error {
 		if present == nil {
 			return nil
 		}
-		delete(c.fresh, present.UID)
+		if present.Spec.NodeName == "" {
+			c.left(present.UID)
+		}
 		if err := core.Pods().Informer().GetStore().Delete(present); err != nil {
 			return err
 		}

@@ -91,16 +91,17 @@ TEST(WorkloadFileTest, NodeStrategiesOfTheWrongTypesAreNamed) {
             path + "nodeAllocatable[cpu]: Invalid value: [4]: must be a quantity");
   EXPECT_EQ(error("csiNodeAllocatable: 5"), path + "csiNodeAllocatable: Invalid value: 5: must be a map");
   EXPECT_EQ(error("csiNodeAllocatable: {a: 5}"), path + "csiNodeAllocatable[a]: Invalid value: 5: must have a count");
-  for (const std::string wrong : {"1e3", "99999999999", "-1", "1.5", "\"7\""})
+  for (const std::string wrong : {"99999999999", "-1", "1.5", "\"7\""})
     EXPECT_EQ(error("csiNodeAllocatable: {a: {count: " + wrong + "}}"),
               path + "csiNodeAllocatable[a].count: Invalid value: " + wrong +
                   ": must be a whole number between 0 and 2147483647");
   const WorkloadFile file = Parse(
       "  - {opcode: createNodes, count: 1, nodeAllocatableStrategy: {nodeAllocatable: {cpu: 4, memory: 1Gi}, "
-      "csiNodeAllocatable: {a: {count: 39}}}}\n");
+      "csiNodeAllocatable: {a: {count: 39}, b: {count: 1e3}}}}\n");
   ASSERT_THAT(file.errors, ElementsAre());
   EXPECT_EQ(file.cases[0].ops[0].allocatable_strategy->allocatable.size(), 2u);
   EXPECT_EQ(file.cases[0].ops[0].allocatable_strategy->csi_limits.at("a"), 39);
+  EXPECT_EQ(file.cases[0].ops[0].allocatable_strategy->csi_limits.at("b"), 1000);
 }
 
 TEST(WorkloadFileTest, ParametersThatAreMissingOrOfTheWrongKindAreNamed) {

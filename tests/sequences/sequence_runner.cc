@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "plugins/builtin.h"
+#include "recorded/decided.h"
 #include "recorded/recordings.h"
 #include "sequence_world.h"
 

@@ -105,6 +105,8 @@ class World {
 
   // One pod is decided about and placed where it goes.
   void Decide(const std::shared_ptr<const Pod>& pod) {
+    // Somebody wants to see it in full first; the reference must not fall behind.
+    if (dice_.Chance(5)) (void)engine_->Judge(engine_->first_profile(), *pod, state_.snapshot(), {});
     const Decision decision = engine_->Decide(engine_->first_profile(), *pod, state_.snapshot());
     if (decision.kind == Judgement::Kind::kFits) {
       auto placed = std::make_shared<Pod>(*pod);

@@ -26,7 +26,7 @@ std::string Text(const Value* value) { return value ? value->text() : std::strin
 Result<std::unique_ptr<SequenceWorld>> SequenceWorld::Make(const config::SchedulerConfiguration& config,
                                                            const Registry& registry) {
   std::unique_ptr<SequenceWorld> world(new SequenceWorld);
-  for (std::unique_ptr<Engine>* engine : {&world->engine_, &world->reference_}) {
+  for (std::unique_ptr<Engine>* engine : {&world->engine_, &world->reference_, &world->plain_}) {
     Result<std::unique_ptr<Engine>> made = Engine::Make(config, registry, world->clock_);
     if (!made.ok()) return made.error();
     *engine = std::move(made).value();
@@ -166,15 +166,16 @@ std::vector<std::string> SequenceWorld::Place(const std::string& name, const Val
 
   const Snapshot snapshot = state_.snapshot();
   const Decision decision = engine_->Decide(*profile, pod, snapshot);
-  std::vector<std::string> wrong = std::exchange(differences_, {});
+  std::vector<std::string> wrong;
   if (expected) {
     for (std::string& text : recorded::DecisionDifferences(*expected, unstable, pod, decision, engine_->traces().last(),
                                                            snapshot, *profile, engine_->table()))
       wrong.push_back(std::move(text));
   }
-  // Both judge once more, and so stay in step. The engine's plugins use what they have counted.
+  // The engine's plugins use what they have counted; those of the plain one look at all pods.
   Explain(*engine_, "table from counts: ", pod, decision.nominated, expected, unstable, wrong);
-  Explain(*reference_, "table: ", pod, decision.nominated, expected, unstable, wrong);
+  Explain(*plain_, "table: ", pod, decision.nominated, expected, unstable, wrong);
+  for (std::string& text : std::exchange(differences_, {})) wrong.push_back(std::move(text));
   const Value* linger = step.Find("linger");
   Follow(pod, decision, linger && linger->bool_value());
   return wrong;

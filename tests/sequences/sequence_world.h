@@ -50,7 +50,7 @@ class SequenceWorld {
   void Nominate(const std::shared_ptr<const Pod>& pod);
 
   const recorded::CaseClock clock_{};
-  std::unique_ptr<framework::Engine> engine_, reference_;
+  std::unique_ptr<framework::Engine> engine_, reference_, plain_;
   std::vector<std::string> differences_;                    // between memory and reference
   std::map<std::string, std::shared_ptr<const Pod>> pods_;  // by namespace/name, also those that wait
   Value placed_;

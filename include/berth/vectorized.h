@@ -32,5 +32,20 @@ inline bool Sparse(std::span<const uint8_t> active) {
   return count * 4 <= active.size() || active.size() < 8;
 }
 
+// Where the active ones are. REQUIRES: at most 65,536 of them, room for all in `out`.
+inline std::span<const uint16_t> ActiveIndices(std::span<const uint8_t> active, uint16_t* out) {
+  size_t count = 0;
+  for (size_t i = 0; i < active.size(); ++i) {
+    out[count] = static_cast<uint16_t>(i);
+    count += active[i];
+  }
+  return {out, count};
+}
+
+// The entries of a column at `indices`, one after another. REQUIRES: room for all in `out`.
+inline void Gather(const int64_t* column, std::span<const uint16_t> indices, int64_t* out) {
+  for (size_t k = 0; k < indices.size(); ++k) out[k] = column[indices[k]];
+}
+
 }  // namespace v1
 }  // namespace berth

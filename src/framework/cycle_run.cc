@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "berth/vectorized.h"
 #include "framework/guard.h"
 
 namespace berth::framework {
@@ -21,17 +22,25 @@ VerdictId Admissible(VerdictId id, VerdictTable& table) {
 }
 
 // Whether all slots that say anything say `id`.
-bool OnlyOne(std::span<const VerdictId> slots, VerdictId id) {
+BERTH_VECTORIZED bool OnlyOne(const VerdictId* slots, size_t n, VerdictId id) {
   VerdictId others = 0;
-  for (const VerdictId slot : slots) others |= (slot ^ id) & (VerdictId{0} - VerdictId{slot != kFitsId});
+  for (size_t i = 0; i < n; ++i) others |= (slots[i] ^ id) & (VerdictId{0} - VerdictId{slots[i] != kFitsId});
   return others == 0;
 }
 
+// kFitsId when all slots say so.
+BERTH_VECTORIZED VerdictId AnyOf(const VerdictId* slots, size_t n) {
+  VerdictId any = kFitsId;
+  for (size_t i = 0; i < n; ++i) any |= slots[i];
+  return any;
+}
+
 // Rejects the active rows with a slot, all for the same reason, without a branch per row. Returns how many.
-size_t TakeOne(std::span<const VerdictId> slots, std::span<uint8_t> active, VerdictId verdict, uint16_t plugin,
-               std::span<VerdictId> verdicts, std::span<uint16_t> plugins) {
-  size_t count = 0;
-  for (size_t i = 0; i < slots.size(); ++i) {
+BERTH_VECTORIZED size_t TakeOne(const VerdictId* __restrict slots, size_t n, uint8_t* __restrict active,
+                                VerdictId verdict, uint16_t plugin, VerdictId* __restrict verdicts,
+                                uint16_t* __restrict plugins) {
+  uint32_t count = 0;
+  for (size_t i = 0; i < n; ++i) {
     const auto taken = static_cast<uint8_t>(active[i] & (slots[i] != kFitsId));
     const VerdictId mask = VerdictId{0} - VerdictId{taken};
     const auto half = static_cast<uint16_t>(mask);
@@ -133,13 +142,14 @@ void CycleRun::FilterBatch(Row begin, std::span<uint8_t> active, std::span<Verdi
     const Error error =
         GuardError([&] { return entry.plugin->Filter(*this, states_.slots[entry.index].get(), batch, out); });
     if (!error.ok()) std::fill(slots.begin(), slots.end(), table_.Intern(Verdict::Fail(error.text())));
-    VerdictId any = 0;  // mostly nobody is rejected, and this loop needs no branches
-    for (const VerdictId slot : slots) any |= slot;
+    const VerdictId any = AnyOf(slots.data(), slots.size());  // mostly nobody is rejected
     clean = any == kFitsId;
     if (clean) continue;
-    if (OnlyOne(slots, any)) {
+    if (OnlyOne(slots.data(), slots.size(), any)) {
       const VerdictId admissible = Admissible(any, table_);
-      if (admissible != kFitsId) left -= TakeOne(slots, active, admissible, entry.index, verdicts, plugins);
+      if (admissible != kFitsId)
+        left -= TakeOne(slots.data(), slots.size(), active.data(), admissible, entry.index, verdicts.data(),
+                        plugins.data());
       continue;
     }
     VerdictId last = kFitsId, admissible = kFitsId;  // neighbours mostly share a verdict

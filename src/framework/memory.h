@@ -113,7 +113,7 @@ class Memory {
   std::vector<uint8_t> active_;
   std::vector<RowFields> dirty_fields_;
   std::vector<Row> dirty_;
-  std::vector<Row> feasible_;
+  std::vector<Row> feasible_, fitting_;
   RowOverlay overlay_;
   std::vector<int64_t> totals_, scratch_;
   std::vector<std::vector<int64_t>> live_scores_;  // as Profile::score: normalized, by place in feasible_

@@ -282,6 +282,30 @@ bool MemoryRun::TakeVerdicts(Marks& marks, Row begin, std::span<const VerdictId>
     marks.counts[kFitsMark] += static_cast<uint32_t>(verdicts.size());
     return true;
   }
+  // Mostly one plugin has one reason; then there is no branch per row.
+  const size_t first = static_cast<size_t>(
+      std::find_if(verdicts.begin(), verdicts.end(), [](VerdictId id) { return id != kFitsId; }) - verdicts.begin());
+  const VerdictId one = verdicts[first];
+  const uint16_t one_plugin = plugins[first];
+  VerdictId others = one == kNotJudged;
+  for (size_t i = 0; i < verdicts.size(); ++i) {
+    const VerdictId said = VerdictId{0} - VerdictId{verdicts[i] != kFitsId};
+    others |= said & ((verdicts[i] ^ one) | static_cast<VerdictId>(plugins[i] ^ one_plugin));
+  }
+  if (others == 0) {
+    const std::optional<framework::Mark> named = Named(marks, memory_.position_of_[one_plugin], one);
+    if (!named) return false;
+    uint32_t rejected = 0;
+    for (size_t i = 0; i < verdicts.size(); ++i) {
+      const auto said = static_cast<framework::Mark>(0 - static_cast<framework::Mark>(verdicts[i] != kFitsId));
+      slots[i] = said & *named;
+      rejected += verdicts[i] != kFitsId;
+    }
+    marks.examples[*named] = begin + static_cast<Row>(first);
+    marks.counts[*named] += rejected;
+    marks.counts[kFitsMark] += static_cast<uint32_t>(verdicts.size()) - rejected;
+    return true;
+  }
   VerdictId last = kFitsId;  // neighbours mostly share a verdict
   uint16_t by = kNoPlugin;
   framework::Mark mark = kFitsMark;

@@ -41,7 +41,7 @@ class MemoryRun {
   struct Scored {
     Row begin;
     std::span<const uint8_t> active;
-    std::span<const uint16_t> list;
+    std::span<const Row> list;
   };
   bool ScoreBatch(size_t position, const Scored& rows, int64_t& highest);
   bool AddNormalized();

@@ -34,20 +34,41 @@ BERTH_VECTORIZED bool StoreAll(const int64_t* __restrict scores, PodClass::Total
   return bad == 0;
 }
 
+BERTH_VECTORIZED int64_t Highest(const int64_t* values, size_t n, int64_t at_least) {
+  int64_t highest = at_least;
+  for (size_t k = 0; k < n; ++k) highest = std::max(highest, values[k]);
+  return highest;
+}
+
+// False: some score is out of range.
+BERTH_VECTORIZED bool AddScores(const int64_t* __restrict scores, int64_t weight, size_t n,
+                                int64_t* __restrict totals) {
+  uint64_t bad = 0;
+  for (size_t k = 0; k < n; ++k) {
+    const auto bits = static_cast<uint64_t>(scores[k]);
+    bad |= (bits >> 7) | ((bits + (127 - kMaxScore)) >> 7);
+    totals[k] += static_cast<int64_t>(bits & 127) * weight;
+  }
+  return bad == 0;
+}
+
+// The rows that fit.
+void ListRows(const Marks& marks, std::vector<Row>& out) {
+  out.resize(marks.counts[kFitsMark] + 1);  // one is written beyond the end
+  Row* at = out.data();
+  for (Row row = 0; row < marks.by_row.size(); ++row) {
+    *at = row;
+    at += marks.by_row[row] == kFitsMark;
+  }
+  out.pop_back();
+}
+
 }  // namespace
 
 void MemoryRun::ListFeasible() {
   if (listed_) return;
   listed_ = true;
-  std::vector<Row>& feasible = memory_.feasible_;
-  const std::vector<framework::Mark>& marks = marks_->by_row;
-  feasible.resize(marks_->counts[kFitsMark] + 1);  // one is written beyond the end
-  Row* out = feasible.data();
-  for (Row row = 0; row < marks.size(); ++row) {
-    *out = row;
-    out += marks[row] == kFitsMark;
-  }
-  feasible.pop_back();
+  ListRows(*marks_, memory_.feasible_);
 }
 
 bool MemoryRun::Score() {
@@ -176,7 +197,6 @@ bool MemoryRun::ScoreFew(std::span<const Row> rows) {
 
 bool MemoryRun::ScoreAll() {
   const size_t rows = snapshot_.rows();
-  class_.fixed.resize(rows);
   for (size_t i = 0; i < profile_.score.size(); ++i) {
     PodClass::ScoreColumn& column = class_.columns[i];
     column.highest = 0;
@@ -188,24 +208,33 @@ bool MemoryRun::ScoreAll() {
   class_.blocks.assign((rows + kBlockRows - 1) / kBlockRows, {});
   class_.block_valid.assign(class_.blocks.size(), 0);
 
+  // The rows that the remembered filters let pass. Where nobody else was asked these are the feasible ones.
+  std::vector<Row>& fitting = marks_ == &class_.marks ? memory_.feasible_ : memory_.fitting_;
+  if (marks_ == &class_.marks) {
+    ListFeasible();
+  } else {
+    ListRows(class_.marks, fitting);
+  }
+  class_.fixed.assign(rows, kUnscored);
+
   const size_t count = (rows + kBatchRows - 1) / kBatchRows, n = profile_.score.size();
   std::vector<int64_t> highest(count * n, 0);  // by batch and plugin
   std::vector<uint8_t> failed(count, 0);
   const auto score = [&](size_t number) {
-    const size_t begin = number * kBatchRows, size = std::min(kBatchRows, rows - begin);
-    const framework::Mark* const marks = class_.marks.by_row.data() + begin;
-    PodClass::Total* const fixed = class_.fixed.data() + begin;
+    const auto begin = static_cast<Row>(number * kBatchRows);
+    const size_t size = std::min(kBatchRows, rows - begin);
+    const auto from = std::lower_bound(fitting.begin(), fitting.end(), begin);
+    const auto to = std::lower_bound(from, fitting.end(), begin + static_cast<Row>(size));
+    if (from == to) return;
     std::array<uint8_t, kBatchRows> active;
-    std::array<uint16_t, kBatchRows> list;
-    size_t fit = 0;
-    for (size_t k = 0; k < size; ++k) {
-      list[fit] = static_cast<uint16_t>(k);
-      fit += active[k] = marks[k] == kFitsMark;
+    std::fill_n(active.begin(), size, 0);
+    for (auto row = from; row != to; ++row) {
+      active[*row - begin] = 1;
+      class_.fixed[*row] = 0;
     }
-    for (size_t k = 0; k < size; ++k) fixed[k] = active[k] ? 0 : kUnscored;
-    if (fit == 0) return;
-    const Scored batch{static_cast<Row>(begin), std::span<const uint8_t>(active).first(size),
-                       fit == size ? std::span<const uint16_t>() : std::span<const uint16_t>(list).first(fit)};
+    const std::span<const Row> list(from, to);
+    const Scored batch{begin, std::span<const uint8_t>(active).first(size),
+                       list.size() == size ? std::span<const Row>() : list};
     for (size_t i = 0; i < n && !failed[number]; ++i)
       if (memory_.scores_[i].remembered && !skipped_[i])
         failed[number] = !ScoreBatch(i, batch, highest[number * n + i]);
@@ -238,7 +267,8 @@ bool MemoryRun::ScoreBatch(size_t position, const Scored& rows, int64_t& highest
     const auto weight = static_cast<PodClass::Total>(entry.weight);
     if (rows.list.empty()) return StoreAll(scores.data(), weight, scores.size(), raw, fixed);
     uint64_t bad = 0;
-    for (const uint16_t k : rows.list) {
+    for (const Row row : rows.list) {
+      const size_t k = row - rows.begin;
       bad |= OutOfRange(scores[k]);
       raw[k] = static_cast<uint8_t>(scores[k]);
       fixed[k] += static_cast<PodClass::Total>(scores[k] & 127) * weight;
@@ -257,7 +287,7 @@ bool MemoryRun::ScoreBatch(size_t position, const Scored& rows, int64_t& highest
   if (rows.list.empty()) {
     for (size_t k = 0; k < scores.size(); ++k) store(k);
   } else {
-    for (const uint16_t k : rows.list) store(k);
+    for (const Row row : rows.list) store(row - rows.begin);
   }
   highest = top;
   return bottom >= 0 && top <= kLimit;
@@ -384,7 +414,13 @@ bool MemoryRun::AddLive() {
     }
     std::vector<int64_t>& normalized = memory_.live_scores_[i];
     normalized.resize(feasible.size());
-    for (size_t k = 0; k < feasible.size(); ++k) normalized[k] = scratch[feasible[k]];
+    int64_t* const to = normalized.data();
+    const int64_t* const from = scratch.data();
+    if (feasible.size() == active.size()) {
+      std::copy_n(from, feasible.size(), to);
+    } else {
+      for (size_t k = 0; k < feasible.size(); ++k) to[k] = from[feasible[k]];
+    }
     const Normalization how = entry.plugin->normalization();
     if (how == Normalization::kOwn) {
       const Error error = GuardError([&] { return entry.plugin->Normalize(cycle_, state, feasible, normalized); });
@@ -392,10 +428,7 @@ bool MemoryRun::AddLive() {
     } else {
       berth::Normalize(how, normalized);
     }
-    for (size_t k = 0; k < feasible.size(); ++k) {
-      if (normalized[k] < kMinScore || normalized[k] > kMaxScore) return false;
-      memory_.totals_[k] += normalized[k] * entry.weight;
-    }
+    if (!AddScores(normalized.data(), entry.weight, normalized.size(), memory_.totals_.data())) return false;
   }
   return true;
 }
@@ -404,8 +437,7 @@ void MemoryRun::PickByTotals() {
   const std::span<const uint32_t> ranks = snapshot_.ranks();
   const std::span<const Row> feasible = memory_.feasible_;
   const std::span<const int64_t> totals = memory_.totals_;
-  int64_t best = kUnscored;
-  for (const int64_t total : totals) best = std::max(best, total);
+  const int64_t best = Highest(totals.data(), totals.size(), kUnscored);
   // In locals, so that the loop need not store them.
   size_t ties = 0;
   uint32_t first = UINT32_MAX;

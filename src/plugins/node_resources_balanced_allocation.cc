@@ -4,6 +4,7 @@
 #include "plugins/node_resources_balanced_allocation.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "berth/vectorized.h"
@@ -89,10 +90,33 @@ BERTH_VECTORIZED void ScoreTwoOnVectors(const int64_t* __restrict a_allocatable,
 
 void ScoreTwo(const Column& a, const Column& b, std::span<const uint8_t> active, std::span<int64_t> scores) {
   const size_t n = scores.size();
-  if (!Sparse(active) && AreSmall(a.allocatable, a.used, a.want, n) && AreSmall(b.allocatable, b.used, b.want, n)) {
-    ScoreTwoOnVectors(a.allocatable, a.used, static_cast<uint64_t>(a.want), b.allocatable, b.used,
-                      static_cast<uint64_t>(b.want), n, scores.data());
-    return;
+  const auto a_want = static_cast<uint64_t>(a.want), b_want = static_cast<uint64_t>(b.want);
+  if (n > 1 && !Sparse(active)) {
+    if (AreSmall(a.allocatable, a.used, a.want, n) && AreSmall(b.allocatable, b.used, b.want, n)) {
+      ScoreTwoOnVectors(a.allocatable, a.used, a_want, b.allocatable, b.used, b_want, n, scores.data());
+      return;
+    }
+  } else if (n > 1) {
+    // Few rows are brought together first.
+    constexpr size_t kChunk = 256;
+    std::array<uint16_t, kChunk> indices;
+    std::array<int64_t, kChunk> columns[4], found;
+    bool small = true;
+    for (size_t first = 0; first < n && small; first += kChunk) {
+      const std::span<const uint16_t> where =
+          ActiveIndices(active.subspan(first, std::min(kChunk, n - first)), indices.data());
+      Gather(a.allocatable + first, where, columns[0].data());
+      Gather(a.used + first, where, columns[1].data());
+      Gather(b.allocatable + first, where, columns[2].data());
+      Gather(b.used + first, where, columns[3].data());
+      small = AreSmall(columns[0].data(), columns[1].data(), a.want, where.size()) &&
+              AreSmall(columns[2].data(), columns[3].data(), b.want, where.size());
+      if (!small) break;
+      ScoreTwoOnVectors(columns[0].data(), columns[1].data(), a_want, columns[2].data(), columns[3].data(), b_want,
+                        where.size(), found.data());
+      for (size_t k = 0; k < where.size(); ++k) scores[first + where[k]] = found[k];
+    }
+    if (small) return;
   }
   for (size_t i = 0; i < n; ++i) {
     if (!active[i]) continue;

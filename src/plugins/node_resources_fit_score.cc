@@ -130,21 +130,40 @@ Error NodeResourcesFit::Score(const Cycle& cycle, const PluginState*, const Node
   const bool ratio = args_.strategy == Strategy::kRequestedToCapacityRatio;
   const uint64_t most = args_.strategy == Strategy::kMostAllocated ? ~uint64_t{0} : 0;
   Sums sums;
+  std::array<uint16_t, kChunk> indices;
+  std::array<int64_t, kChunk> allocatable, used, averages;
   for (size_t first = 0; first < scores.size(); first += kChunk) {
     const size_t n = std::min(kChunk, scores.size() - first);
     const std::span<const uint8_t> active = nodes.active().subspan(first, n);
     std::fill_n(sums.score.begin(), n, 0);
     std::fill_n(sums.weight.begin(), n, 0);
-    const auto small = [&](const Column& column) {
-      return AreSmall(column.allocatable + first, column.used + first, column.want, n);
-    };
-    if (!ratio && !Sparse(active) && std::all_of(columns.begin(), columns.end(), small)) {
+    if (!ratio && n > 1) {
+      // Few rows are brought together first.
+      const bool sparse = Sparse(active);
+      std::span<const uint16_t> where;
+      if (sparse) where = ActiveIndices(active, indices.data());
+      const size_t count = sparse ? where.size() : n;
+      bool small = true;
       for (const Column& column : columns) {
-        AddVector(column.allocatable + first, column.used + first, column.want, column.weight, most, n,
-                  sums.score.data(), sums.weight.data());
+        const int64_t *capacity = column.allocatable + first, *taken = column.used + first;
+        if (sparse) {
+          Gather(capacity, where, allocatable.data());
+          Gather(taken, where, used.data());
+          capacity = allocatable.data();
+          taken = used.data();
+        }
+        small = AreSmall(capacity, taken, column.want, count);
+        if (!small) break;
+        AddVector(capacity, taken, column.want, column.weight, most, count, sums.score.data(), sums.weight.data());
       }
-      Average(sums.score.data(), sums.weight.data(), n, scores.data() + first);
-      continue;
+      if (small) {
+        int64_t* const out = sparse ? averages.data() : scores.data() + first;
+        Average(sums.score.data(), sums.weight.data(), count, out);
+        for (size_t k = 0; k < where.size(); ++k) scores[first + where[k]] = averages[k];
+        continue;
+      }
+      std::fill_n(sums.score.begin(), n, 0);
+      std::fill_n(sums.weight.begin(), n, 0);
     }
     for (const Column& column : columns) {
       AddResource(args_, {column.allocatable + first, column.used + first, column.want, column.weight}, active, sums);

@@ -52,7 +52,7 @@ RC_GTEST_PROP(RowCountsTest, CountsLikeAMap, ()) {
   for (Row row = 0; row < rows + 10; ++row) {
     const int64_t expected = want.contains(row) ? want[row] : 0;
     RC_ASSERT(counts[row] == expected);
-    RC_ASSERT(row >= column.size() || int64_t{column[row]} == expected);
+    if (row < column.size()) RC_ASSERT(int64_t{column[row]} == expected);
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "cycle/core.h"
 #include "cycle/decision.h"
+#include "cycle/event_handlers.h"
 #include "cycle/queue_setup.h"
 #include "queue/event_derivation.h"
 
@@ -33,41 +34,12 @@ class Stopwatch {
   const int64_t began_;
 };
 
-std::optional<EventResource> ResourceOf(Kind kind) {
-  switch (kind) {
-    case Kind::kPersistentVolume:
-      return EventResource::kPersistentVolume;
-    case Kind::kPersistentVolumeClaim:
-      return EventResource::kPersistentVolumeClaim;
-    case Kind::kStorageClass:
-      return EventResource::kStorageClass;
-    case Kind::kCsiNode:
-      return EventResource::kCsiNode;
-    case Kind::kCsiDriver:
-      return EventResource::kCsiDriver;
-    case Kind::kCsiStorageCapacity:
-      return EventResource::kCsiStorageCapacity;
-    case Kind::kVolumeAttachment:
-      return EventResource::kVolumeAttachment;
-    case Kind::kResourceClaim:
-      return EventResource::kResourceClaim;
-    case Kind::kResourceSlice:
-      return EventResource::kResourceSlice;
-    case Kind::kDeviceClass:
-      return EventResource::kDeviceClass;
-    default:
-      return std::nullopt;
-  }
-}
-
-}  // namespace
-
-namespace {
 int64_t ClockNs(clockid_t clock) {
   timespec now{};
   ::clock_gettime(clock, &now);
   return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
+
 }  // namespace
 
 int64_t ThreadCpuNs() { return ClockNs(CLOCK_THREAD_CPUTIME_ID); }
@@ -137,7 +109,7 @@ PodEntry* EngineCluster::Put(const ClusterObject& object) {
         if constexpr (!std::is_same_v<T, Pod> && !std::is_same_v<T, Node>) state_.PutObject<T>(ptr);
       },
       object);
-  if (const auto resource = ResourceOf(client::KindOf(object)))
+  if (const auto resource = cycle::ResourceOf(client::KindOf(object)))
     queue_->MoveAll({*resource, added ? action::kAdd : action::kUpdate}, {});
   return nullptr;
 }
@@ -168,7 +140,7 @@ bool EngineCluster::Remove(Kind kind, const std::string& ns, const std::string& 
           (void)state_.RemoveNode(name);
         } else if constexpr (!std::is_same_v<T, Pod>) {
           state_.RemoveObject<T>(ns, name);
-          if (const auto resource = ResourceOf(kind)) queue_->MoveAll({*resource, action::kDelete}, {});
+          if (const auto resource = cycle::ResourceOf(kind)) queue_->MoveAll({*resource, action::kDelete}, {});
         }
       },
       object);
@@ -305,14 +277,10 @@ Attempt EngineCluster::Next() {
 }
 
 framework::Decision EngineCluster::Decide(const framework::Profile& profile, const Pod& pod, const Snapshot& snapshot) {
-  if (profile.percentage_of_nodes_to_score <= 0 || snapshot.node_count() == 0)
-    return engine_->Decide(profile, pod, snapshot);
-  framework::JudgeOptions options;
-  options.limit = framework::FeasibleNodesToFind(profile.percentage_of_nodes_to_score, snapshot.node_count());
-  options.start = next_start_ % snapshot.node_count();
-  if (options.start == 0 && options.limit >= snapshot.node_count()) return engine_->Decide(profile, pod, snapshot);
+  const framework::JudgeOptions options = cycle::SearchOf(profile, snapshot, next_start_);
+  if (options.limit == 0) return engine_->Decide(profile, pod, snapshot);
   Judgement judged = engine_->Judge(profile, pod, snapshot, options);
-  if (options.limit > 0 && !judged.nominated && judged.evaluated > 0)
+  if (!judged.nominated && judged.evaluated > 0)
     next_start_ = cycle::NextStart(judged, snapshot, options.start, options.limit);
   return framework::DecisionOf(judged, snapshot, engine_->table(), options.start);
 }

@@ -85,30 +85,7 @@ ClusterObject ToClusterObject(AnyObject object) {
       std::move(object));
 }
 
-std::optional<Kind> KindNamed(const std::string& name) {
-  for (size_t i = 0; i < client::kKindCount; ++i)
-    if (client::ToString(static_cast<Kind>(i)) == name) return static_cast<Kind>(i);
-  return std::nullopt;
-}
-
 }  // namespace
-
-bool Namespaced(Kind kind) {
-  switch (kind) {
-    case Kind::kPod:
-    case Kind::kService:
-    case Kind::kReplicationController:
-    case Kind::kReplicaSet:
-    case Kind::kStatefulSet:
-    case Kind::kPodDisruptionBudget:
-    case Kind::kPersistentVolumeClaim:
-    case Kind::kCsiStorageCapacity:
-    case Kind::kResourceClaim:
-      return true;
-    default:
-      return false;
-  }
-}
 
 Result<ObjectTemplate> ObjectTemplate::Read(const std::string& path) {
   const Result<FileText> text = FileText::Read(path);
@@ -126,7 +103,7 @@ Result<ObjectTemplate> ObjectTemplate::Parse(std::string_view text, const std::s
   if (!first.ok()) return first.error();
   out.kind_name_ = At(*first, "kind").text();
   if (out.kind_name_.empty()) return Error(source + ": kind: Required value");
-  const std::optional<Kind> known = KindNamed(out.kind_name_);
+  const std::optional<Kind> known = client::FindKind(out.kind_name_);
   if (!known) return out;
   out.known_ = true;
   out.kind_ = *known;
@@ -166,7 +143,8 @@ Result<ClusterObject> ObjectTemplate::Decode(const Making& making, const Priorit
   if (name.empty() && !At(meta, "generateName").text().empty())
     name = At(meta, "generateName").text() + std::to_string(making.serial);
   if (!name.empty()) meta = With(meta, "name", Value::String(name));
-  if (Namespaced(kind_) && !making.namespace_.empty()) meta = With(meta, "namespace", Value::String(making.namespace_));
+  if (client::IsNamespaced(kind_) && !making.namespace_.empty())
+    meta = With(meta, "namespace", Value::String(making.namespace_));
   value = With(value, "metadata", std::move(meta));
   if (kind_ == Kind::kPod) value = WithGoKeys(value);
   if (kind_ == Kind::kNode && !allocatable_.empty()) value = WithAllocatable(value, allocatable_);

@@ -15,8 +15,6 @@
 
 namespace berth::bench {
 
-bool Namespaced(client::Kind kind);
-
 // What one object is made from.
 struct Making {
   int64_t index = 0, count = 1;  // .Index and .Count

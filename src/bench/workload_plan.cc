@@ -56,7 +56,7 @@ class Planner {
       case OpCode::kUpdateAny:
         if (Error error = Take(step, o.template_path, "", {}); !error.ok()) return error;
         if (step.templates.empty()) break;
-        if (Namespaced(step.templates[0].kind()) != o.namespace_.has_value())
+        if (client::IsNamespaced(step.templates[0].kind()) != o.namespace_.has_value())
           return Error(
               o.path + ".namespace: " + std::string(client::ToString(step.templates[0].kind())) +
               (o.namespace_ ? " objects have no namespace, got \"" + *o.namespace_ + "\"" : " objects need one"));

@@ -358,7 +358,7 @@ void WorkloadRun::ChurnTick(Step& step, const std::string& ns, const std::shared
   const Operation& op = step.op;
   for (size_t t = 0; t < step.templates.size(); ++t) {
     ObjectTemplate& from = step.templates[t];
-    const std::string scope = Namespaced(from.kind()) ? ns : "";
+    const std::string scope = client::IsNamespaced(from.kind()) ? ns : "";
     std::string* slot =
         op.recreate ? &(*names)[static_cast<size_t>(tick % op.number) * step.templates.size() + t] : nullptr;
     if (slot && !slot->empty()) {

@@ -32,6 +32,29 @@ std::string_view ToString(Kind kind) {
   return index < kNames.size() ? kNames[index] : "unknown";
 }
 
+std::optional<Kind> FindKind(std::string_view name) {
+  for (size_t i = 0; i < kKindCount; ++i)
+    if (ToString(static_cast<Kind>(i)) == name) return static_cast<Kind>(i);
+  return std::nullopt;
+}
+
+bool IsNamespaced(Kind kind) {
+  switch (kind) {
+    case Kind::kPod:
+    case Kind::kService:
+    case Kind::kReplicationController:
+    case Kind::kReplicaSet:
+    case Kind::kStatefulSet:
+    case Kind::kPodDisruptionBudget:
+    case Kind::kPersistentVolumeClaim:
+    case Kind::kCsiStorageCapacity:
+    case Kind::kResourceClaim:
+      return true;
+    default:
+      return false;
+  }
+}
+
 ClusterObject WithMeta(const ClusterObject& object, ObjectMeta meta) {
   return std::visit(
       [&meta](const auto& ptr) -> ClusterObject {

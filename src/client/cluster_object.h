@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -50,6 +51,8 @@ enum class Kind : uint8_t {
 inline constexpr size_t kKindCount = std::variant_size_v<ClusterObject>;
 
 std::string_view ToString(Kind kind);  // as in a manifest: "CSINode"
+std::optional<Kind> FindKind(std::string_view name);
+bool IsNamespaced(Kind kind);
 inline Kind KindOf(const ClusterObject& object) { return static_cast<Kind>(object.index()); }
 inline const ObjectMeta& MetaOf(const ClusterObject& object) {
   return std::visit([](const auto& ptr) -> const ObjectMeta& { return ptr->meta; }, object);

@@ -21,6 +21,16 @@ queue::Rejectors RejectorsOf(const framework::Decision& decision, const framewor
   return {{unschedulable.begin(), unschedulable.end()}, {pending.begin(), pending.end()}};
 }
 
+framework::JudgeOptions SearchOf(const framework::Profile& profile, const Snapshot& snapshot, size_t next_start) {
+  framework::JudgeOptions options;
+  const size_t nodes = snapshot.node_count();
+  if (profile.percentage_of_nodes_to_score <= 0 || nodes == 0) return options;
+  options.limit = framework::FeasibleNodesToFind(profile.percentage_of_nodes_to_score, nodes);
+  options.start = next_start % nodes;
+  if (options.start == 0 && options.limit >= nodes) options.limit = 0;
+  return options;
+}
+
 size_t NextStart(const Judgement& judgement, const Snapshot& snapshot, size_t start, size_t limit) {
   const std::span<const Row> order = snapshot.order();
   size_t met = 0, at = 0;

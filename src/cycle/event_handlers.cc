@@ -13,28 +13,38 @@ namespace {
 using client::ClusterObject;
 using queue::Place;
 
-// The resource that plugins register for; kWildCard for kinds that wake nobody.
-template <class T>
-constexpr EventResource ResourceOf() {
-  if constexpr (std::is_same_v<T, PersistentVolume>) return EventResource::kPersistentVolume;
-  if constexpr (std::is_same_v<T, PersistentVolumeClaim>) return EventResource::kPersistentVolumeClaim;
-  if constexpr (std::is_same_v<T, StorageClass>) return EventResource::kStorageClass;
-  if constexpr (std::is_same_v<T, CsiNode>) return EventResource::kCsiNode;
-  if constexpr (std::is_same_v<T, CsiDriver>) return EventResource::kCsiDriver;
-  if constexpr (std::is_same_v<T, CsiStorageCapacity>) return EventResource::kCsiStorageCapacity;
-  if constexpr (std::is_same_v<T, VolumeAttachment>) return EventResource::kVolumeAttachment;
-  if constexpr (std::is_same_v<T, ResourceClaim>) return EventResource::kResourceClaim;
-  if constexpr (std::is_same_v<T, ResourceSlice>) return EventResource::kResourceSlice;
-  if constexpr (std::is_same_v<T, DeviceClass>) return EventResource::kDeviceClass;
-  return EventResource::kWildCard;
-}
-
-template <class T>
-void Wake(Core& core, ActionType action) {
-  if constexpr (ResourceOf<T>() != EventResource::kWildCard) core.queue->MoveAll({ResourceOf<T>(), action}, {});
+void Wake(Core& core, const ClusterObject& object, ActionType action) {
+  if (const auto resource = ResourceOf(client::KindOf(object))) core.queue->MoveAll({*resource, action}, {});
 }
 
 }  // namespace
+
+std::optional<EventResource> ResourceOf(client::Kind kind) {
+  switch (kind) {
+    case client::Kind::kPersistentVolume:
+      return EventResource::kPersistentVolume;
+    case client::Kind::kPersistentVolumeClaim:
+      return EventResource::kPersistentVolumeClaim;
+    case client::Kind::kStorageClass:
+      return EventResource::kStorageClass;
+    case client::Kind::kCsiNode:
+      return EventResource::kCsiNode;
+    case client::Kind::kCsiDriver:
+      return EventResource::kCsiDriver;
+    case client::Kind::kCsiStorageCapacity:
+      return EventResource::kCsiStorageCapacity;
+    case client::Kind::kVolumeAttachment:
+      return EventResource::kVolumeAttachment;
+    case client::Kind::kResourceClaim:
+      return EventResource::kResourceClaim;
+    case client::Kind::kResourceSlice:
+      return EventResource::kResourceSlice;
+    case client::Kind::kDeviceClass:
+      return EventResource::kDeviceClass;
+    default:
+      return std::nullopt;
+  }
+}
 
 void EventHandlers::OnAdd(const ClusterObject& after) {
   std::visit(
@@ -46,7 +56,7 @@ void EventHandlers::OnAdd(const ClusterObject& after) {
           core_.queue->MoveAll({EventResource::kNode, action::kAdd}, {nullptr, nullptr, nullptr, object});
         } else {
           core_.state.PutObject<T>(object);
-          Wake<T>(core_, action::kAdd);
+          Wake(core_, after, action::kAdd);
         }
       },
       after);
@@ -62,7 +72,7 @@ void EventHandlers::OnUpdate(const ClusterObject& before, const ClusterObject& a
           UpdateNode(old, now);
         } else {
           core_.state.PutObject<T>(now);
-          Wake<T>(core_, action::kUpdate);
+          Wake(core_, after, action::kUpdate);
         }
       },
       after);
@@ -77,7 +87,7 @@ void EventHandlers::OnDelete(const ClusterObject& before) {
           DeleteNode(object);
         } else {
           core_.state.RemoveObject<T>(object->meta.namespace_, object->meta.name);
-          Wake<T>(core_, action::kDelete);
+          Wake(core_, before, action::kDelete);
         }
       },
       before);

@@ -2,10 +2,16 @@
 // EventHandlers: what a change in the cluster means for cache, queue and nominations.
 #pragma once
 
+#include <optional>
+
 #include "client/reflector.h"
 #include "cycle/core.h"
 
 namespace berth::cycle {
+
+// What plugins register for to hear of objects of this kind; none for pods and nodes, which have events of their own,
+// and for kinds that wake nobody.
+std::optional<EventResource> ResourceOf(client::Kind kind);
 
 // The table (upstream: eventhandlers.go):
 //

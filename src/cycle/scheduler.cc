@@ -190,15 +190,8 @@ void Scheduler::Impl::Decide(queue::PodTicket ticket, const framework::Advice* a
   if (core.state.IsAssumed(pod->uid())) return ticket.Done();
 
   const Snapshot snapshot = core.state.snapshot();
-  framework::JudgeOptions options;
+  framework::JudgeOptions options = SearchOf(*profile, snapshot, next_start);
   options.advice = advice;
-  const size_t start = snapshot.node_count() == 0 ? 0 : next_start % snapshot.node_count();
-  if (profile->percentage_of_nodes_to_score > 0) {
-    options.limit = framework::FeasibleNodesToFind(profile->percentage_of_nodes_to_score, snapshot.node_count());
-    options.start = start;
-    // From the first node on all of them: that is what happens without a limit, and the start stays where it is.
-    if (start == 0 && options.limit >= snapshot.node_count()) options.limit = 0;
-  }
   Observer* observer = core.options.observer;
   framework::Decision decision;
   std::optional<Judgement> judged;
@@ -206,7 +199,7 @@ void Scheduler::Impl::Decide(queue::PodTicket ticket, const framework::Advice* a
     judged = core.engine->Judge(*profile, *pod, snapshot, options);
     if (!advice && judged->kind == Judgement::Kind::kFits && Suspend(ticket, snapshot, *judged)) return;
     if (options.limit > 0 && !judged->nominated && judged->evaluated > 0)
-      next_start = NextStart(*judged, snapshot, start, options.limit);
+      next_start = NextStart(*judged, snapshot, options.start, options.limit);
     decision = framework::DecisionOf(*judged, snapshot, core.engine->table(), options.start);
   } else {
     decision = core.engine->Decide(*profile, *pod, snapshot);

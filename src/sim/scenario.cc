@@ -60,7 +60,7 @@ std::optional<Key> ReadKey(ArgsReader& in) {
   in.String("kind", kind_name);
   in.String("name", name);
   in.String("namespace", ns);
-  const std::optional<client::Kind> kind = FindKind(kind_name);
+  const std::optional<client::Kind> kind = client::FindKind(kind_name);
   if (!in.Has("kind")) {
     in.Complain("kind", "Required value");
   } else if (!kind && !kind_name.empty()) {
@@ -68,8 +68,8 @@ std::optional<Key> ReadKey(ArgsReader& in) {
   }
   if (name.empty()) in.Complain("name", "Required value");
   if (!kind || name.empty()) return std::nullopt;
-  if (!IsNamespaced(*kind)) ns.clear();
-  if (IsNamespaced(*kind) && ns.empty()) ns = "default";
+  if (!client::IsNamespaced(*kind)) ns.clear();
+  if (client::IsNamespaced(*kind) && ns.empty()) ns = "default";
   return Key{*kind, ns, name};
 }
 

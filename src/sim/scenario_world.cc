@@ -28,7 +28,7 @@ const std::string& TextOf(const Value* value) {
 
 // The key of an object as written; no value when it has no kind that we know or no name.
 std::optional<ScenarioWorld::Key> KeyOf(const Value& raw) {
-  const std::optional<Kind> kind = FindKind(TextOf(raw.Find("kind")));
+  const std::optional<Kind> kind = client::FindKind(TextOf(raw.Find("kind")));
   const Value* meta = raw.Find("metadata");
   if (!kind || !meta || TextOf(meta->Find("name")).empty()) return std::nullopt;
   ScenarioWorld::Key key{*kind, "", TextOf(meta->Find("name"))};
@@ -101,29 +101,6 @@ void CheckRunFor(const Pod& pod, std::vector<LoadError>& errors) {
 }
 
 }  // namespace
-
-std::optional<Kind> FindKind(std::string_view name) {
-  for (size_t i = 0; i < client::kKindCount; ++i)
-    if (client::ToString(static_cast<Kind>(i)) == name) return static_cast<Kind>(i);
-  return std::nullopt;
-}
-
-bool IsNamespaced(Kind kind) {
-  switch (kind) {
-    case Kind::kPod:
-    case Kind::kService:
-    case Kind::kReplicationController:
-    case Kind::kReplicaSet:
-    case Kind::kStatefulSet:
-    case Kind::kPodDisruptionBudget:
-    case Kind::kPersistentVolumeClaim:
-    case Kind::kCsiStorageCapacity:
-    case Kind::kResourceClaim:
-      return true;
-    default:
-      return false;
-  }
-}
 
 std::string KnownKinds() {
   std::string text;
@@ -224,7 +201,7 @@ void ScenarioWorld::Load(const std::vector<std::string>& paths) {
   });
   for (const LoadError& error : result.errors) {
     out_.errors.push_back(error.Text());
-    const std::optional<Kind> kind = FindKind(error.kind);
+    const std::optional<Kind> kind = client::FindKind(error.kind);
     if (!kind || error.name.empty()) {
       unreadable_ = true;
       continue;

@@ -20,8 +20,6 @@
 
 namespace berth::sim {
 
-std::optional<client::Kind> FindKind(std::string_view name);
-bool IsNamespaced(client::Kind kind);
 // Of all kinds, those that a scenario can name: for messages.
 std::string KnownKinds();
 

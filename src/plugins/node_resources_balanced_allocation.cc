@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "berth/vectorized.h"
+#include "plugins/common/column_vectors.h"
 #include "plugins/common/label_syntax.h"
 #include "plugins/common/signing.h"
 #include "plugins/common/wrap.h"
@@ -50,15 +51,6 @@ struct Column {
 // and not after it; the quotient is 1 either way.
 constexpr int kVectorBits = 52;
 
-BERTH_VECTORIZED bool AreSmall(const int64_t* allocatable, const int64_t* used, int64_t want, size_t n) {
-  uint64_t any = 0;
-  for (size_t i = 0; i < n; ++i) {
-    any |= static_cast<uint64_t>(allocatable[i]) | static_cast<uint64_t>(used[i]) |
-           (static_cast<uint64_t>(used[i]) + static_cast<uint64_t>(want));
-  }
-  return any >> kVectorBits == 0;
-}
-
 // REQUIRES: requested and capacity from 0 to 2^52.
 inline double VectorFraction(uint64_t requested, uint64_t capacity, uint64_t none) {
   const uint64_t left = capacity - requested;
@@ -92,7 +84,8 @@ void ScoreTwo(const Column& a, const Column& b, std::span<const uint8_t> active,
   const size_t n = scores.size();
   const auto a_want = static_cast<uint64_t>(a.want), b_want = static_cast<uint64_t>(b.want);
   if (n > 1 && !Sparse(active)) {
-    if (AreSmall(a.allocatable, a.used, a.want, n) && AreSmall(b.allocatable, b.used, b.want, n)) {
+    if (AreSmall(kVectorBits, a.allocatable, a.used, a.want, n) &&
+        AreSmall(kVectorBits, b.allocatable, b.used, b.want, n)) {
       ScoreTwoOnVectors(a.allocatable, a.used, a_want, b.allocatable, b.used, b_want, n, scores.data());
       return;
     }
@@ -109,8 +102,8 @@ void ScoreTwo(const Column& a, const Column& b, std::span<const uint8_t> active,
       Gather(a.used + first, where, columns[1].data());
       Gather(b.allocatable + first, where, columns[2].data());
       Gather(b.used + first, where, columns[3].data());
-      small = AreSmall(columns[0].data(), columns[1].data(), a.want, where.size()) &&
-              AreSmall(columns[2].data(), columns[3].data(), b.want, where.size());
+      small = AreSmall(kVectorBits, columns[0].data(), columns[1].data(), a.want, where.size()) &&
+              AreSmall(kVectorBits, columns[2].data(), columns[3].data(), b.want, where.size());
       if (!small) break;
       ScoreTwoOnVectors(columns[0].data(), columns[1].data(), a_want, columns[2].data(), columns[3].data(), b_want,
                         where.size(), found.data());

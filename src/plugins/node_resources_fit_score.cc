@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "berth/vectorized.h"
+#include "plugins/common/column_vectors.h"
 #include "plugins/common/wrap.h"
 #include "plugins/node_resources_fit.h"
 
@@ -72,15 +73,6 @@ void AddResource(const NodeResourcesFit::Args& args, const Column& column, std::
 // On vectors, for Least and Most: a quotient of doubles, cut off, is the quotient of integers as long as 100 times the
 // amounts are below 2^53, which is true of every amount below 2^46.
 constexpr int kVectorBits = 46;
-
-BERTH_VECTORIZED bool AreSmall(const int64_t* allocatable, const int64_t* used, int64_t want, size_t n) {
-  uint64_t any = 0;
-  for (size_t i = 0; i < n; ++i) {
-    any |= static_cast<uint64_t>(allocatable[i]) | static_cast<uint64_t>(used[i]) |
-           (static_cast<uint64_t>(used[i]) + static_cast<uint64_t>(want));
-  }
-  return any >> kVectorBits == 0;
-}
 
 // `most`: all ones for Most, else 0. REQUIRES: AreSmall.
 BERTH_VECTORIZED void AddVector(const int64_t* __restrict allocatable, const int64_t* __restrict used, int64_t want,
@@ -152,7 +144,7 @@ Error NodeResourcesFit::Score(const Cycle& cycle, const PluginState*, const Node
           capacity = allocatable.data();
           taken = used.data();
         }
-        small = AreSmall(capacity, taken, column.want, count);
+        small = AreSmall(kVectorBits, capacity, taken, column.want, count);
         if (!small) break;
         AddVector(capacity, taken, column.want, column.weight, most, count, sums.score.data(), sums.weight.data());
       }

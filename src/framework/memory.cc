@@ -108,12 +108,9 @@ Memory::Memory(const Profile& profile, VerdictTable& table, const Clock& clock, 
                                     [&](const ScoreEntry& entry) { return entry.index == plugin; });
     if (!scores) pre_score_only_.push_back(i);
   }
-  is_late_.assign(profile.plugins.size(), 0);
+  late_.assign(profile.plugins.size(), 0);
   const auto late = [&](const auto& entries) {
-    for (const auto& entry : entries) {
-      if (!is_late_[entry.index]) late_.push_back(entry.index);
-      is_late_[entry.index] = 1;
-    }
+    for (const auto& entry : entries) late_[entry.index] = 1;
   };
   late(profile.reserve);
   late(profile.permit);

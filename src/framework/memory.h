@@ -87,8 +87,7 @@ class Memory {
   std::vector<ScorePlan> scores_;       // as Profile::score
   std::vector<uint16_t> signers_;       // plugins that take part in the signature
   std::vector<uint8_t> signs_;          // the same, by plugin
-  std::vector<uint16_t> late_;          // plugins from Reserve on, which may want PreFilter's state
-  std::vector<uint8_t> is_late_;        // the same, by plugin
+  std::vector<uint8_t> late_;           // by plugin: from Reserve on, where it may want PreFilter's state
   std::vector<size_t> pre_score_only_;  // positions in Profile::pre_score of plugins that do not score
   std::vector<uint16_t> position_of_;   // by plugin: its place in Profile::filter
   std::vector<uint8_t> ask_;            // by that place: whether it is remembered

@@ -32,8 +32,7 @@ class MemoryRun {
   bool AskLive();
   bool AskNominated();
   bool Score();
-  bool PreScore(size_t position, bool live, bool& skip);
-  bool PreScoreAt(size_t at, bool live, bool& skip);
+  bool PreScore(size_t at, bool live, bool& skip);  // `at`: position in Profile::pre_score
   bool ScoreRemembered();
   bool ScoreFew(std::span<const Row> rows);
   bool ScoreAll();

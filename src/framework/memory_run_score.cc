@@ -16,7 +16,7 @@ namespace {
 constexpr uint8_t kOne = 1;
 
 // Not 0 when the score is outside 0 … 100.
-uint64_t OutOfRange(int64_t score) {
+inline uint64_t OutOfRange(int64_t score) {
   const auto bits = static_cast<uint64_t>(score);
   return (bits >> 7) | ((bits + (127 - kMaxScore)) >> 7);
 }
@@ -26,10 +26,9 @@ BERTH_VECTORIZED bool StoreAll(const int64_t* __restrict scores, PodClass::Total
                                uint8_t* __restrict raw, PodClass::Total* __restrict fixed) {
   uint64_t bad = 0;
   for (size_t k = 0; k < n; ++k) {
-    const auto bits = static_cast<uint64_t>(scores[k]);
-    bad |= (bits >> 7) | ((bits + (127 - kMaxScore)) >> 7);
-    raw[k] = static_cast<uint8_t>(bits);
-    fixed[k] += static_cast<PodClass::Total>(bits & 127) * weight;
+    bad |= OutOfRange(scores[k]);
+    raw[k] = static_cast<uint8_t>(scores[k]);
+    fixed[k] += static_cast<PodClass::Total>(scores[k] & 127) * weight;
   }
   return bad == 0;
 }
@@ -45,9 +44,8 @@ BERTH_VECTORIZED bool AddScores(const int64_t* __restrict scores, int64_t weight
                                 int64_t* __restrict totals) {
   uint64_t bad = 0;
   for (size_t k = 0; k < n; ++k) {
-    const auto bits = static_cast<uint64_t>(scores[k]);
-    bad |= (bits >> 7) | ((bits + (127 - kMaxScore)) >> 7);
-    totals[k] += static_cast<int64_t>(bits & 127) * weight;
+    bad |= OutOfRange(scores[k]);
+    totals[k] += (scores[k] & 127) * weight;
   }
   return bad == 0;
 }
@@ -92,14 +90,14 @@ bool MemoryRun::Score() {
   for (size_t i = 0; i < n; ++i) {
     if (!memory_.scores_[i].remembered || memory_.scores_[i].pre_score == SIZE_MAX) continue;
     bool skip = false;
-    if (!PreScore(i, false, skip)) return false;
+    if (!PreScore(memory_.scores_[i].pre_score, false, skip)) return false;
     skipped_[i] = skip;
     if (class_.columns[i].skip != skip) same = false;
     class_.columns[i].skip = skip;
   }
   for (const size_t at : memory_.pre_score_only_) {
     bool skip = false;
-    if (!PreScoreAt(at, true, skip)) return false;
+    if (!PreScore(at, true, skip)) return false;
   }
   if (!same) class_.scored = false;
   if (!ScoreRemembered()) return false;
@@ -111,7 +109,7 @@ bool MemoryRun::Score() {
     if (!memory_.scores_[i].remembered) {
       if (memory_.scores_[i].pre_score != SIZE_MAX) {
         bool skip = false;
-        if (!PreScore(i, true, skip)) return false;
+        if (!PreScore(memory_.scores_[i].pre_score, true, skip)) return false;
         skipped_[i] = skip;
         if (skip) continue;
       }
@@ -134,11 +132,7 @@ bool MemoryRun::Score() {
 }
 
 // For a remembered plugin the outcome is the class's and is kept; for one that is asked every time it is this pod's.
-bool MemoryRun::PreScore(size_t position, bool live, bool& skip) {
-  return PreScoreAt(memory_.scores_[position].pre_score, live, skip);
-}
-
-bool MemoryRun::PreScoreAt(size_t at, bool live, bool& skip) {
+bool MemoryRun::PreScore(size_t at, bool live, bool& skip) {
   const auto& entry = profile_.pre_score[at];
   PodClass::Outcome& known = class_.pre_score[at];
   if (known.known && known.stamp == memory_.StampOf(snapshot_, known.epochs, entry.index)) {

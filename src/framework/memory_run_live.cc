@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is asked every time: filters that look beyond the row, and rows with nominated pods. Part of one decision; the
+// rest is in memory_run.cc.
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "framework/memory_run.h"
+
+namespace berth::framework {
+
+bool MemoryRun::AskLive() {
+  std::vector<size_t> live;
+  for (size_t position = 0; position < profile_.filter.size(); ++position)
+    if (!memory_.filters_[position].remembered && !cycle_.states().skip_filter[profile_.filter[position].index])
+      live.push_back(position);
+  if (live.empty()) return true;
+  Marks& work = memory_.work_;
+  work = class_.marks;
+  marks_ = &work;
+  const size_t rows = work.by_row.size();
+  std::array<uint8_t, kBatchRows> active;
+  std::array<VerdictId, kBatchRows> verdicts;
+  std::array<uint16_t, kBatchRows> plugins{};
+  std::vector<uint8_t> asked, ask(profile_.filter.size(), 0);
+  for (const size_t position : live) {
+    ask[position] = 1;
+    for (size_t begin = 0; begin < rows; begin += kBatchRows) {
+      const size_t size = std::min(kBatchRows, rows - begin);
+      // By mark: whether nobody in front of this plugin rejected the row.
+      asked.assign(work.refusals.size() + 1, 1);
+      bool only_fitting = true;
+      for (size_t i = 0; i < work.refusals.size(); ++i) {
+        asked[i + 1] = work.refusals[i].position > position;
+        only_fitting = only_fitting && !asked[i + 1];
+      }
+      const framework::Mark* const marks = work.by_row.data() + begin;
+      if (only_fitting) {
+        for (size_t i = 0; i < size; ++i) active[i] = marks[i] == kFitsMark;
+      } else {
+        for (size_t i = 0; i < size; ++i) active[i] = marks[i] != kAbsentMark && asked[marks[i]];
+      }
+      std::fill_n(verdicts.begin(), size, kFitsId);
+      cycle_.FilterBatch(static_cast<Row>(begin), std::span(active).first(size), std::span(verdicts).first(size),
+                         std::span(plugins).first(size), ask);
+      VerdictId last = kFitsId;
+      framework::Mark mark = kFitsMark;
+      for (size_t i = 0; i < size; ++i) {
+        if (verdicts[i] == kFitsId) continue;
+        if (verdicts[i] != last) {
+          const std::optional<framework::Mark> named = Named(work, position, last = verdicts[i]);
+          if (!named) return false;
+          mark = *named;
+        }
+        work.Set(static_cast<Row>(begin + i), mark);
+      }
+    }
+    ask[position] = 0;
+  }
+  return true;
+}
+
+bool MemoryRun::AskNominated() {
+  for (const auto& [row, nominated] : snapshot_.all_nominated()) {
+    if (marks_->by_row[row] == kAbsentMark || !cycle_.HasRelevantNominations(row)) continue;
+    const Ruling ruling = cycle_.FilterWithNominated(RowOverlay(snapshot_, row), cycle_.states());
+    if (ruling.verdict.fits()) continue;
+    if (!ruling.verdict.rejected()) return false;
+    if (marks_ == &class_.marks) {
+      memory_.work_ = class_.marks;
+      marks_ = &memory_.work_;
+    }
+    size_t position = 0;
+    while (profile_.filter[position].index != ruling.plugin) ++position;
+    const std::optional<framework::Mark> mark = Named(memory_.work_, position, memory_.table_.Intern(ruling.verdict));
+    if (!mark) return false;
+    memory_.work_.Set(row, *mark);
+  }
+  return true;
+}
+
+}  // namespace berth::framework

@@ -112,6 +112,15 @@ func (r *run) make(t *objectTemplate, index, count int) (object, error) {
 	return t.make(index, count, r.serial, metav1.NewTime(r.clock.Now()))
 }
 
+// namespaceOf gives the namespace of an op, which is there from then on: the op's own or one named after its place.
+func (r *run) namespaceOf(op *operation, index int) (string, error) {
+	if op.Namespace != nil {
+		return *op.Namespace, r.ensureNamespace(*op.Namespace)
+	}
+	name := "namespace-" + strconv.Itoa(index)
+	return name, r.ensureNamespace(name)
+}
+
 func (r *run) ensureNamespace(name string) error {
 	namespace := &v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{v1.LabelMetadataName: name}}}
 	if _, found, err := r.factory.Core().V1().Namespaces().Informer().GetStore().GetByKey(name); found || err != nil {
@@ -175,11 +184,8 @@ func (r *run) createNamespaces(op *operation) error {
 // createPods makes all pods before the measurement starts. Pods that are not measured are placed with upstream's default
 // sampling, whatever was asked for: that takes a tenth of the time.
 func (r *run) createPods(op *operation, index int) error {
-	namespace := "namespace-" + strconv.Itoa(index)
-	if op.Namespace != nil {
-		namespace = *op.Namespace
-	}
-	if err := r.ensureNamespace(namespace); err != nil {
+	namespace, err := r.namespaceOf(op, index)
+	if err != nil {
 		return err
 	}
 	from, err := readTemplate(op.PodTemplatePath, basePod)
@@ -229,11 +235,8 @@ func (r *run) createPods(op *operation, index int) error {
 }
 
 func (r *run) churn(op *operation, index int) error {
-	namespace := "namespace-" + strconv.Itoa(index)
-	if op.Namespace != nil {
-		namespace = *op.Namespace
-	}
-	if err := r.ensureNamespace(namespace); err != nil {
+	namespace, err := r.namespaceOf(op, index)
+	if err != nil {
 		return err
 	}
 	var from []*objectTemplate

@@ -71,15 +71,11 @@ func runGen(args []string) error {
 	if *family != "all" {
 		names = strings.Split(*family, ",")
 	}
-	w := os.Stdout
-	if *out != "" {
-		f, err := os.Create(*out)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		w = f
+	w, err := openOutput(*out)
+	if err != nil {
+		return err
 	}
+	defer w.Close()
 	buf := bufio.NewWriter(w)
 	for _, name := range names {
 		if err := generate(buf, name, *seed, *first, *count, *stats); err != nil {
@@ -122,4 +118,12 @@ func runJudge(args []string) error {
 			return err
 		}
 	}
+}
+
+// openOutput creates the file to write; standard output without a name. The caller closes it.
+func openOutput(name string) (*os.File, error) {
+	if name == "" {
+		return os.Stdout, nil
+	}
+	return os.Create(name)
 }

@@ -80,15 +80,11 @@ func runSequences(args []string) error {
 	if err := inParallel(len(sequences), work); err != nil {
 		return err
 	}
-	w := os.Stdout
-	if *out != "" {
-		f, err := os.Create(*out)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		w = f
+	w, err := openOutput(*out)
+	if err != nil {
+		return err
 	}
+	defer w.Close()
 	buf := bufio.NewWriter(w)
 	encoder := json.NewEncoder(buf)
 	encoder.SetEscapeHTML(false)

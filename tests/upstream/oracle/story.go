@@ -70,15 +70,11 @@ func runStories(args []string) error {
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
-	w := os.Stdout
-	if *out != "" {
-		f, err := os.Create(*out)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		w = f
+	w, err := openOutput(*out)
+	if err != nil {
+		return err
 	}
+	defer w.Close()
 	buf := bufio.NewWriter(w)
 	defer buf.Flush()
 	switch *kind {

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// EventLoop: one thread that waits for many file descriptors. Asio is behind it and seen in event_loop.cc alone.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <chrono>
+#include <coroutine>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "berth/clock.h"
+#include "berth/error.h"
+
+namespace berth::net {
+
+using Deadline = std::chrono::steady_clock::time_point;
+inline constexpr Deadline kNoDeadline = Deadline::max();
+// Zero and less: no deadline.
+Deadline After(Duration span);
+
+// A socket address as the system calls take it.
+struct SocketAddress {
+  sockaddr_storage storage{};
+  socklen_t length = 0;
+  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
+};
+
+// Thread safety: Post and InThread from any thread, also after Join (then nothing comes of it); the rest from the
+// owner.
+class EventLoop {
+ public:
+  EventLoop();
+  // REQUIRES: joined, or never started.
+  ~EventLoop();
+  EventLoop(const EventLoop&) = delete;
+  EventLoop& operator=(const EventLoop&) = delete;
+
+  void Start();
+  // Returns when nobody waits for anything any more; whoever wants that ends what is under way first.
+  void Join();
+
+  void Post(std::function<void()> call);
+  bool InThread() const;
+  // Calls `done` on the loop's thread with what the system's resolver says. Names are looked up off the thread.
+  void Resolve(const std::string& host, const std::string& port,
+               std::function<void(Result<std::vector<SocketAddress>>)> done);
+
+ private:
+  friend class Watch;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+enum class Wake { kReady, kTimeout, kCancelled };
+
+// Waiting for one file descriptor, which it owns and closes, or with -1 for time to pass.
+//
+// Thread safety: the loop's thread only.
+class Watch {
+ public:
+  // kTime: until the deadline. kTurn: until the others on this thread have had theirs.
+  enum class For { kRead, kWrite, kTime, kTurn };
+
+  Watch(EventLoop& loop, int fd);
+  ~Watch();
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+
+  int fd() const;
+  // From when on waiting ends with kTimeout. Cheap to move: the timer behind is set when somebody waits, and moved only
+  // to an earlier time.
+  void set_deadline(Deadline deadline);
+  Deadline deadline() const;
+  // Ends the wait under way, and all later ones at once.
+  void Cancel();
+  bool cancelled() const;
+
+  struct Awaiter {
+    Watch* watch;
+    For what;
+    bool await_ready() const noexcept { return false; }
+    bool await_suspend(std::coroutine_handle<> waiter) { return watch->Begin(what, waiter); }
+    Wake await_resume() const noexcept { return watch->result(); }
+  };
+  // REQUIRES: nobody waits on this Watch yet.
+  Awaiter Wait(For what) { return {this, what}; }
+
+ private:
+  struct State;
+  bool Begin(For what, std::coroutine_handle<> waiter);
+  Wake result() const noexcept;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace berth::net

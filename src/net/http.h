@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// HTTP messages, as server and client see them. The libraries behind are seen in src/net/*.cc alone.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace berth::net {
+
+// Names are compared without regard to case; order and repetitions are kept.
+class Headers {
+ public:
+  void Add(std::string name, std::string value) { list_.emplace_back(std::move(name), std::move(value)); }
+  // The first of that name, null without one.
+  const std::string* Find(std::string_view name) const;
+  const std::vector<std::pair<std::string, std::string>>& list() const { return list_; }
+
+ private:
+  std::vector<std::pair<std::string, std::string>> list_;
+};
+
+struct HttpRequest {
+  std::string method;
+  std::string path;   // without the query, not decoded
+  std::string query;  // behind the question mark
+  Headers headers;
+  std::string body;         // its capacity exceeds its size by at least simdjson's padding
+  std::string client_name;  // common name of a verified client certificate; empty without one
+};
+
+struct HttpResponse {
+  int status = 200;
+  std::string content_type = "application/json";
+  std::string body;
+  Headers headers;  // further ones
+};
+
+// To be called once, from any thread; dropping it without a call answers 500.
+using Respond = std::function<void(HttpResponse)>;
+using Handler = std::function<void(HttpRequest, Respond)>;
+
+}  // namespace berth::net

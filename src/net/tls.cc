@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/tls.h"
+
+#include <arpa/inet.h>
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <mutex>
+#include <sstream>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace berth::net {
+namespace {
+
+template <auto free_function>
+struct Freeing {
+  template <class T>
+  void operator()(T* pointer) const {
+    free_function(pointer);
+  }
+};
+using BioPtr = std::unique_ptr<BIO, Freeing<BIO_free_all>>;
+using X509Ptr = std::unique_ptr<X509, Freeing<X509_free>>;
+using KeyPtr = std::unique_ptr<EVP_PKEY, Freeing<EVP_PKEY_free>>;
+using ContextPtr = std::shared_ptr<SSL_CTX>;
+
+constexpr unsigned char kProtocols[] = "\x08http/1.1";
+constexpr unsigned int kProtocolsLength = sizeof(kProtocols) - 1;
+
+// The newest complaint of OpenSSL, and none left behind for the next caller.
+std::string Reason() {
+  const unsigned long code = ERR_peek_last_error();
+  ERR_clear_error();
+  if (code == 0) return "unknown reason";
+  if (ERR_SYSTEM_ERROR(code)) return std::strerror(ERR_GET_REASON(code));
+  const char* text = ERR_reason_error_string(code);
+  return text != nullptr ? text : "error " + std::to_string(code);
+}
+
+// A BIO on a socket whose writes raise no SIGPIPE when the peer has gone; OpenSSL's own does.
+int SocketOf(BIO* bio) { return static_cast<int>(reinterpret_cast<intptr_t>(BIO_get_data(bio))); }
+
+int SocketWrite(BIO* bio, const char* data, int size) {
+  BIO_clear_retry_flags(bio);
+  const ssize_t count = ::send(SocketOf(bio), data, static_cast<size_t>(size), MSG_NOSIGNAL);
+  if (count < 0 && (errno == EAGAIN || errno == EINTR)) BIO_set_retry_write(bio);
+  return static_cast<int>(count);
+}
+
+int SocketRead(BIO* bio, char* data, int size) {
+  BIO_clear_retry_flags(bio);
+  const ssize_t count = ::recv(SocketOf(bio), data, static_cast<size_t>(size), 0);
+  if (count < 0 && (errno == EAGAIN || errno == EINTR)) BIO_set_retry_read(bio);
+  if (count == 0) BIO_set_flags(bio, BIO_FLAGS_IN_EOF);
+  return static_cast<int>(count);
+}
+
+long SocketControl(BIO* bio, int command, long, void*) {
+  if (command == BIO_CTRL_FLUSH) return 1;
+  if (command == BIO_CTRL_EOF) return BIO_test_flags(bio, BIO_FLAGS_IN_EOF) != 0 ? 1 : 0;
+  return 0;
+}
+
+const BIO_METHOD* SocketMethod() {
+  static const BIO_METHOD* const method = [] {
+    BIO_METHOD* made = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "socket");
+    BIO_meth_set_write(made, SocketWrite);
+    BIO_meth_set_read(made, SocketRead);
+    BIO_meth_set_ctrl(made, SocketControl);
+    return made;
+  }();
+  return method;
+}
+
+// PEM from a file or from memory, and what to call it in an error.
+struct Pem {
+  std::string name;
+  std::string text;
+};
+
+Result<Pem> ReadPem(const std::string& file, const std::string& data, const char* what) {
+  if (!data.empty()) return Pem{std::string(what) + " data", data};
+  errno = 0;
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  if (in) text << in.rdbuf();
+  if (!in)
+    return Error(std::string(what) + " file " + file + ": " + (errno != 0 ? std::strerror(errno) : "cannot be read"));
+  return Pem{std::string(what) + " file " + file, std::move(text).str()};
+}
+
+BioPtr OpenPem(const Pem& pem) { return BioPtr(BIO_new_mem_buf(pem.text.data(), static_cast<int>(pem.text.size()))); }
+
+Result<std::vector<X509Ptr>> ReadCertificates(const Pem& pem) {
+  const BioPtr bio = OpenPem(pem);
+  std::vector<X509Ptr> certificates;
+  ERR_clear_error();
+  while (X509* one = PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr)) certificates.emplace_back(one);
+  const unsigned long end = ERR_peek_last_error();
+  if (ERR_GET_LIB(end) != ERR_LIB_PEM || ERR_GET_REASON(end) != PEM_R_NO_START_LINE)
+    return Error(pem.name + ": " + Reason());
+  ERR_clear_error();
+  if (certificates.empty()) return Error(pem.name + ": no PEM certificate in it");
+  return certificates;
+}
+
+int RefusePassphrase(char*, int, int, void*) { return -1; }
+
+Error UseIdentity(SSL_CTX* context, const Pem& certificate, const Pem& key) {
+  Result<std::vector<X509Ptr>> chain = ReadCertificates(certificate);
+  if (!chain.ok()) return chain.error();
+  const std::vector<X509Ptr>& certificates = *chain;
+  if (SSL_CTX_use_certificate(context, certificates[0].get()) != 1) return Error(certificate.name + ": " + Reason());
+  for (size_t i = 1; i < certificates.size(); ++i) {
+    if (SSL_CTX_add1_chain_cert(context, certificates[i].get()) != 1) return Error(certificate.name + ": " + Reason());
+  }
+  const BioPtr bio = OpenPem(key);
+  const KeyPtr parsed(PEM_read_bio_PrivateKey(bio.get(), nullptr, RefusePassphrase, nullptr));
+  if (!parsed) {
+    const std::string reason = Reason();
+    return Error(key.name + ": no usable PEM private key (without a passphrase) in it: " + reason);
+  }
+  if (X509_check_private_key(certificates[0].get(), parsed.get()) != 1) {
+    ERR_clear_error();
+    return Error(key.name + ": does not belong to the certificate in " + certificate.name);
+  }
+  if (SSL_CTX_use_PrivateKey(context, parsed.get()) != 1) return Error(key.name + ": " + Reason());
+  return Error::Ok();
+}
+
+Error Believe(SSL_CTX* context, const Pem& authorities, bool name_them) {
+  Result<std::vector<X509Ptr>> read = ReadCertificates(authorities);
+  if (!read.ok()) return read.error();
+  for (const X509Ptr& one : *read) {
+    if (X509_STORE_add_cert(SSL_CTX_get_cert_store(context), one.get()) != 1)
+      return Error(authorities.name + ": " + Reason());
+    // Tells clients whose certificates are welcome.
+    if (name_them && SSL_CTX_add_client_CA(context, one.get()) != 1) return Error(authorities.name + ": " + Reason());
+  }
+  return Error::Ok();
+}
+
+ContextPtr NewContext(const SSL_METHOD* method) {
+  ContextPtr context(SSL_CTX_new(method), SSL_CTX_free);
+  if (!context) return context;
+  SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
+  SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+  SSL_CTX_set_mode(context.get(),
+                   SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
+  // Large bodies in fewer reads; the buffer goes when a connection is idle.
+  SSL_CTX_set_read_ahead(context.get(), 1);
+  SSL_CTX_set_default_read_buffer_len(context.get(), size_t{64} << 10);
+  return context;
+}
+
+int ChooseProtocol(SSL*, const unsigned char** out, unsigned char* length, const unsigned char* offered,
+                   unsigned int size, void*) {
+  unsigned char* chosen = nullptr;
+  if (SSL_select_next_proto(&chosen, length, kProtocols, kProtocolsLength, offered, size) != OPENSSL_NPN_NEGOTIATED) {
+    return SSL_TLSEXT_ERR_NOACK;
+  }
+  *out = chosen;
+  return SSL_TLSEXT_ERR_OK;
+}
+
+Result<ContextPtr> BuildServer(const TlsOptions& options) {
+  Result<Pem> certificate = ReadPem(options.certificate_file, "", "certificate");
+  if (!certificate.ok()) return certificate.error();
+  Result<Pem> key = ReadPem(options.key_file, "", "private key");
+  if (!key.ok()) return key.error();
+  ContextPtr context = NewContext(TLS_server_method());
+  if (!context) return Error("TLS: " + Reason());
+  if (Error error = UseIdentity(context.get(), *certificate, *key); !error.ok()) return error;
+  SSL_CTX_set_alpn_select_cb(context.get(), ChooseProtocol, nullptr);
+  // Sessions that are resumed would outlive a change of the client CA.
+  SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
+  if (!options.client_ca_file.empty()) {
+    Result<Pem> authorities = ReadPem(options.client_ca_file, "", "client CA");
+    if (!authorities.ok()) return authorities.error();
+    if (Error error = Believe(context.get(), *authorities, true); !error.ok()) return error;
+    SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
+    SSL_CTX_set_options(context.get(), SSL_OP_NO_TICKET);
+    SSL_CTX_set_num_tickets(context.get(), 0);
+  }
+  return context;
+}
+
+Result<ContextPtr> BuildClient(const TlsClientOptions& options) {
+  ContextPtr context = NewContext(TLS_client_method());
+  if (!context) return Error("TLS: " + Reason());
+  SSL_CTX_set_alpn_protos(context.get(), kProtocols, kProtocolsLength);
+  const bool has_certificate = !options.certificate_file.empty() || !options.certificate_data.empty();
+  const bool has_key = !options.key_file.empty() || !options.key_data.empty();
+  if (has_certificate != has_key) {
+    return Error(has_key ? "a client key without a client certificate" : "a client certificate without a client key");
+  }
+  if (has_certificate) {
+    Result<Pem> certificate = ReadPem(options.certificate_file, options.certificate_data, "client certificate");
+    if (!certificate.ok()) return certificate.error();
+    Result<Pem> key = ReadPem(options.key_file, options.key_data, "client key");
+    if (!key.ok()) return key.error();
+    if (Error error = UseIdentity(context.get(), *certificate, *key); !error.ok()) return error;
+  }
+  if (options.insecure) {
+    SSL_CTX_set_verify(context.get(), SSL_VERIFY_NONE, nullptr);
+    return context;
+  }
+  SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
+  if (options.ca_file.empty() && options.ca_data.empty()) {
+    SSL_CTX_set_default_verify_paths(context.get());
+    return context;
+  }
+  Result<Pem> authorities = ReadPem(options.ca_file, options.ca_data, "CA");
+  if (!authorities.ok()) return authorities.error();
+  if (Error error = Believe(context.get(), *authorities, false); !error.ok()) return error;
+  return context;
+}
+
+// What tells one state of a file from another; also when a symbolic link points elsewhere, as mounted secrets do it.
+using Stamp = std::tuple<uint64_t, int64_t, int64_t, int64_t>;
+
+std::vector<Stamp> StampsOf(const std::vector<std::string>& files) {
+  std::vector<Stamp> stamps;
+  for (const std::string& file : files) {
+    struct stat info = {};
+    if (::stat(file.c_str(), &info) != 0)
+      stamps.emplace_back();
+    else
+      stamps.emplace_back(info.st_ino, info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
+  }
+  return stamps;
+}
+
+}  // namespace
+
+struct TlsSession::Impl {
+  ContextPtr context;  // outlives a reload
+  std::unique_ptr<SSL, Freeing<SSL_free>> ssl;
+};
+
+TlsSession::TlsSession(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+TlsSession::~TlsSession() = default;
+
+TlsSession::Status TlsSession::Judge(int result, const char* action) {
+  const int saved = errno;
+  switch (SSL_get_error(impl_->ssl.get(), result)) {
+    case SSL_ERROR_WANT_READ:
+      return Status::kWantRead;
+    case SSL_ERROR_WANT_WRITE:
+      return Status::kWantWrite;
+    case SSL_ERROR_ZERO_RETURN:
+      return Status::kClosed;
+    case SSL_ERROR_SYSCALL:
+      problem_ = std::string(action) + ": " + (saved != 0 ? std::strerror(saved) : "the peer closed the connection");
+      ERR_clear_error();
+      return Status::kFailed;
+    default:
+      break;
+  }
+  const long verdict = SSL_get_verify_result(impl_->ssl.get());
+  problem_ = std::string(action) + ": " + Reason();
+  if (verdict != X509_V_OK) problem_ += std::string(" (") + X509_verify_cert_error_string(verdict) + ")";
+  return Status::kFailed;
+}
+
+TlsSession::Status TlsSession::Handshake() {
+  ERR_clear_error();
+  errno = 0;
+  const int result = SSL_do_handshake(impl_->ssl.get());
+  return result == 1 ? Status::kOk : Judge(result, "TLS handshake");
+}
+
+TlsSession::Status TlsSession::Read(char* data, size_t size, size_t* count) {
+  ERR_clear_error();
+  errno = 0;
+  const int result = SSL_read_ex(impl_->ssl.get(), data, size, count);
+  return result == 1 ? Status::kOk : Judge(result, "TLS read");
+}
+
+TlsSession::Status TlsSession::Write(std::string_view data, size_t* count) {
+  ERR_clear_error();
+  errno = 0;
+  const int result = SSL_write_ex(impl_->ssl.get(), data.data(), data.size(), count);
+  return result == 1 ? Status::kOk : Judge(result, "TLS write");
+}
+
+void TlsSession::Shutdown() {
+  if (SSL_is_init_finished(impl_->ssl.get()) == 1) SSL_shutdown(impl_->ssl.get());
+  ERR_clear_error();
+}
+
+std::string TlsSession::PeerName() const {
+  const X509Ptr peer(SSL_get1_peer_certificate(impl_->ssl.get()));
+  // Without verification anybody may call himself anything.
+  if (!peer || SSL_get_verify_mode(impl_->ssl.get()) == SSL_VERIFY_NONE ||
+      SSL_get_verify_result(impl_->ssl.get()) != X509_V_OK) {
+    return "";
+  }
+  X509_NAME* subject = X509_get_subject_name(peer.get());
+  const int at = X509_NAME_get_index_by_NID(subject, NID_commonName, -1);
+  if (at < 0) return "";
+  unsigned char* text = nullptr;
+  const int length = ASN1_STRING_to_UTF8(&text, X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at)));
+  if (length < 0) return "";
+  std::string name(reinterpret_cast<const char*>(text), static_cast<size_t>(length));
+  OPENSSL_free(text);
+  return name;
+}
+
+std::string TlsSession::Version() const { return SSL_get_version(impl_->ssl.get()); }
+
+std::string TlsSession::Protocol() const {
+  const unsigned char* name = nullptr;
+  unsigned int length = 0;
+  SSL_get0_alpn_selected(impl_->ssl.get(), &name, &length);
+  return std::string(reinterpret_cast<const char*>(name), length);
+}
+
+struct TlsContext::Impl {
+  bool server = false;
+  std::string server_name;
+  bool insecure = false;
+  std::function<Result<ContextPtr>()> build;
+  std::function<void(const Error&)> on_warning;
+  std::vector<std::string> files;
+  std::chrono::nanoseconds look_every{};
+
+  std::mutex mutex;
+  // Under mutex.
+  ContextPtr current;
+  std::vector<Stamp> stamps;
+  std::chrono::steady_clock::time_point looked;
+
+  Error Load() {
+    // Stamps first: a file that changes while it is read is then read again at the next look.
+    std::vector<Stamp> now = StampsOf(files);
+    Result<ContextPtr> built = build();
+    if (!built.ok()) return built.error();
+    current = *built;
+    stamps = std::move(now);
+    looked = std::chrono::steady_clock::now();
+    return Error::Ok();
+  }
+
+  ContextPtr Current() {
+    Error warning = Error::Ok();
+    ContextPtr context;
+    {
+      const std::lock_guard lock(mutex);
+      const auto now = std::chrono::steady_clock::now();
+      if (now - looked >= look_every) {
+        looked = now;
+        if (StampsOf(files) != stamps) warning = Load();
+      }
+      context = current;
+    }
+    if (!warning.ok() && on_warning) on_warning(warning.Wrap("certificates have changed, but cannot be used"));
+    return context;
+  }
+};
+
+TlsContext::TlsContext(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+TlsContext::~TlsContext() = default;
+
+Result<std::shared_ptr<TlsContext>> TlsContext::Server(const TlsOptions& options) {
+  auto impl = std::make_unique<Impl>();
+  impl->server = true;
+  impl->build = [options] { return BuildServer(options); };
+  impl->on_warning = options.on_warning;
+  impl->files = {options.certificate_file, options.key_file};
+  if (!options.client_ca_file.empty()) impl->files.push_back(options.client_ca_file);
+  impl->look_every = std::chrono::nanoseconds(options.look_every.ns);
+  if (Error error = impl->Load(); !error.ok()) return error;
+  return std::shared_ptr<TlsContext>(new TlsContext(std::move(impl)));
+}
+
+Result<std::shared_ptr<TlsContext>> TlsContext::Client(const TlsClientOptions& options) {
+  auto impl = std::make_unique<Impl>();
+  impl->server_name = options.server_name;
+  impl->insecure = options.insecure;
+  impl->build = [options] { return BuildClient(options); };
+  for (const auto& [file, data] :
+       {std::pair(options.ca_file, options.ca_data), std::pair(options.certificate_file, options.certificate_data),
+        std::pair(options.key_file, options.key_data)}) {
+    if (!file.empty() && data.empty()) impl->files.push_back(file);
+  }
+  impl->look_every = std::chrono::nanoseconds(options.look_every.ns);
+  if (Error error = impl->Load(); !error.ok()) return error;
+  return std::shared_ptr<TlsContext>(new TlsContext(std::move(impl)));
+}
+
+Result<std::unique_ptr<TlsSession>> TlsContext::NewSession(int fd, const std::string& host) {
+  auto session = std::make_unique<TlsSession::Impl>();
+  session->context = impl_->Current();
+  session->ssl.reset(SSL_new(session->context.get()));
+  SSL* ssl = session->ssl.get();
+  BIO* bio = ssl != nullptr ? BIO_new(SocketMethod()) : nullptr;
+  if (bio == nullptr) return Error("TLS: " + Reason());
+  BIO_set_data(bio, reinterpret_cast<void*>(static_cast<intptr_t>(fd)));  // NOLINT: a number kept as a pointer
+  BIO_set_init(bio, 1);
+  SSL_set_bio(ssl, bio, bio);
+  if (impl_->server) {
+    SSL_set_accept_state(ssl);
+  } else {
+    const std::string& name = impl_->server_name.empty() ? host : impl_->server_name;
+    unsigned char address[sizeof(in6_addr)];
+    const bool numeric =
+        inet_pton(AF_INET, name.c_str(), address) == 1 || inet_pton(AF_INET6, name.c_str(), address) == 1;
+    if (numeric) {
+      X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name.c_str());
+    } else if (SSL_set1_host(ssl, name.c_str()) != 1 || SSL_set_tlsext_host_name(ssl, name.c_str()) != 1) {
+      return Error("TLS: " + name + " cannot be a server's name: " + Reason());
+    }
+    SSL_set_connect_state(ssl);
+  }
+  return std::unique_ptr<TlsSession>(new TlsSession(std::move(session)));
+}
+
+}  // namespace berth::net

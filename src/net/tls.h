@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// TLS 1.2 and newer on a socket, for servers and clients. OpenSSL is behind it and seen in tls*.cc alone.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "berth/clock.h"
+#include "berth/error.h"
+
+namespace berth::net {
+
+// What a server shows, and whom it lets in.
+struct TlsOptions {
+  std::string certificate_file;  // PEM, the server's first, then its chain
+  std::string key_file;          // PEM
+  std::string client_ca_file;    // not empty: clients must show a certificate that one of these signed
+  // How often, at most, the files are looked at for changes; that happens when a client connects.
+  Duration look_every = Duration::Seconds(1);
+  // Told when changed files cannot be used; the ones read before stay in use, and the next look tries again.
+  std::function<void(const Error&)> on_warning;
+};
+
+// Whom a client believes, and what it shows. Data (PEM) goes before files; without any CA the system's are believed.
+struct TlsClientOptions {
+  std::string ca_file, ca_data;
+  std::string certificate_file, certificate_data;
+  std::string key_file, key_data;
+  std::string server_name;  // that the certificate must be for; empty: the host of the URL
+  bool insecure = false;    // believe any certificate
+  Duration look_every = Duration::Seconds(1);
+};
+
+// One TLS connection over a socket that does not block and that somebody else owns.
+//
+// Thread safety: none.
+class TlsSession {
+ public:
+  enum class Status { kOk, kWantRead, kWantWrite, kClosed, kFailed };
+
+  ~TlsSession();
+  TlsSession(const TlsSession&) = delete;
+  TlsSession& operator=(const TlsSession&) = delete;
+
+  // To be repeated after waiting for what it wants, until kOk or kFailed.
+  Status Handshake();
+  Status Read(char* data, size_t size, size_t* count);
+  Status Write(std::string_view data, size_t* count);
+  // Says goodbye, without waiting for an answer.
+  void Shutdown();
+
+  // What went wrong, after kFailed.
+  const std::string& problem() const { return problem_; }
+  // The common name of the peer's verified certificate; empty without one.
+  std::string PeerName() const;
+  // "TLSv1.3"; and the protocol agreed on ("http/1.1"), empty without.
+  std::string Version() const;
+  std::string Protocol() const;
+
+ private:
+  friend class TlsContext;
+  struct Impl;
+  explicit TlsSession(std::unique_ptr<Impl> impl);
+  Status Judge(int result, const char* action);
+  std::unique_ptr<Impl> impl_;
+  std::string problem_;
+};
+
+// Certificates and keys, read again when their files change.
+//
+// Thread safety: any thread.
+class TlsContext {
+ public:
+  // Errors name the file and the reason.
+  static Result<std::shared_ptr<TlsContext>> Server(const TlsOptions& options);
+  static Result<std::shared_ptr<TlsContext>> Client(const TlsClientOptions& options);
+  ~TlsContext();
+  TlsContext(const TlsContext&) = delete;
+  TlsContext& operator=(const TlsContext&) = delete;
+
+  // `host`: whom a client wants to reach. Looks at the files first, if it is time to.
+  Result<std::unique_ptr<TlsSession>> NewSession(int fd, const std::string& host = "");
+
+ private:
+  struct Impl;
+  explicit TlsContext(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace berth::net

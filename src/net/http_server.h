@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// HttpServer: HTTP/1.1, plain or TLS, for requests that fit into memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "berth/clock.h"
+#include "berth/error.h"
+#include "net/http.h"
+#include "net/tls.h"
+
+namespace berth::net {
+
+struct ServerOptions {
+  std::string address = "127.0.0.1";
+  uint16_t port = 0;                // 0: any that is free
+  const TlsOptions* tls = nullptr;  // null: plain; read during Start
+  // Threads that read, call the handler and write. A connection stays with one of them.
+  size_t threads = 1;
+
+  uint64_t max_request_bytes = uint64_t{256} << 20;  // of a body; more is 413
+  size_t max_header_bytes = size_t{64} << 10;        // more is 431
+  // Of all bodies together that are being read or answered; a request that would exceed it is 503.
+  uint64_t max_total_bytes = uint64_t{1} << 30;
+  size_t max_connections = 4096;  // further ones wait to be accepted
+
+  // Zero: none. A header or body that is late is 408; a connection without a request is closed.
+  Duration header_timeout = Duration::Seconds(10);  // from its first byte; also for the TLS handshake
+  Duration body_timeout = Duration::Seconds(60);
+  Duration write_timeout = Duration::Seconds(60);
+  Duration idle_timeout =
+      Duration::Seconds(120);  // longer than clients keep connections (Go: 90 s), so that they go first
+};
+
+// Answers by itself, closing the connection, what no handler should see: 400 (malformed, Content-Length together with
+// Transfer-Encoding, a transfer coding but chunked, no Host), 408, 413, 415 (a Content-Encoding), 417, 431, 503.
+// Everything else is the handler's, which also says what is 404 and 405. Answers to HEAD are sent without their body.
+//
+// Thread safety: the handler is called on the server's threads, several at a time if there are several; one that takes
+// long should hand its request to a thread of its own, as Respond may be called from any.
+class HttpServer {
+ public:
+  // Listens when it returns. Errors name address and port, or file and reason.
+  static Result<std::unique_ptr<HttpServer>> Start(const ServerOptions& options, Handler handler);
+  // Cuts what is under way. An answer that comes later is dropped. REQUIRES: not called by the handler.
+  ~HttpServer();
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+
+  uint16_t port() const;
+  // Accepts no more, closes idle connections, lets requests that have begun be answered, and returns when that is done
+  // or `patience` is over; the rest is then cut. REQUIRES: not called by the handler.
+  void Drain(Duration patience);
+
+ private:
+  struct Impl;
+  explicit HttpServer(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace berth::net

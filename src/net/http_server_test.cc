@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/http_server.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <atomic>
+#include <future>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "net/http_test_util.h"
+
+namespace berth::net {
+namespace {
+
+// Says what it heard: "METHOD path?query body".
+void Echo(HttpRequest request, const Respond& respond) {
+  HttpResponse response;
+  response.content_type = "text/plain";
+  response.body = request.method + " " + request.path + "?" + request.query + " " + request.body;
+  if (request.body.capacity() < request.body.size() + 64) response.body += " (no padding)";
+  respond(std::move(response));
+}
+
+std::unique_ptr<HttpServer> StartOrDie(const ServerOptions& options, Handler handler = Echo) {
+  auto server = HttpServer::Start(options, std::move(handler));
+  EXPECT_TRUE(server.ok()) << server.error().text();
+  return std::move(server).value();
+}
+
+// Sends `request` on a connection of its own and returns all that comes.
+std::string Ask(const HttpServer& server, std::string_view request) {
+  RawClient client(server.port());
+  client.Send(request);
+  return client.ReadAll();
+}
+
+std::string Get(const HttpServer& server) {
+  return Ask(server, "GET /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+}
+
+ServerOptions Hasty() {
+  ServerOptions options;
+  options.header_timeout = options.body_timeout = options.idle_timeout = Duration::Millis(150);
+  options.write_timeout = Duration::Millis(300);
+  options.max_request_bytes = 1000;
+  options.max_header_bytes = 2000;
+  return options;
+}
+
+TEST(HttpServer, AnswersWithWhatTheHandlerSays) {
+  const auto server = StartOrDie({}, [](const HttpRequest& request, const Respond& respond) {
+    HttpResponse response;
+    response.status = 404;
+    response.body = "{}";
+    response.headers.Add("X-Path", request.path);
+    response.headers.Add("X-Evil", "a\r\nSet-Cookie: b");
+    response.headers.Add("Content-Length", "77");
+    respond(std::move(response));
+  });
+  EXPECT_EQ(Get(*server),
+            "HTTP/1.1 404 Not Found\r\nContent-Type: application/json\r\nContent-Length: 2\r\nX-Path: /a\r\n"
+            "Connection: close\r\n\r\n{}");
+}
+
+TEST(HttpServer, SplitsTheTargetAndKeepsItsEncoding) {
+  const auto server = StartOrDie({});
+  EXPECT_TRUE(Ask(*server, "GET /a%20b?c=%64&e HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+                  .ends_with("GET /a%20b?c=%64&e "));
+  EXPECT_TRUE(Ask(*server, "GET http://x/y?z HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").ends_with("GET /y?z "));
+  EXPECT_TRUE(Ask(*server, "GET http://x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").ends_with("GET /? "));
+}
+
+TEST(HttpServer, ReadsBodiesOfKnownLengthWithPaddingBehindThem) {
+  const auto server = StartOrDie({});
+  for (const size_t size : {0, 1, 7, 15, 16, 8191, 300'000, 5'000'000}) {
+    const std::string body(size, 'b');
+    const std::string answer =
+        Ask(*server, "POST /p HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: " + std::to_string(size) +
+                         "\r\n\r\n" + body);
+    EXPECT_EQ(StatusOf(answer), 200);
+    EXPECT_TRUE(answer.ends_with("\r\n\r\nPOST /p? " + body)) << size;
+  }
+}
+
+TEST(HttpServer, ReadsChunkedBodiesHoweverTheyAreCut) {
+  const auto server = StartOrDie({});
+  const std::string request =
+      "POST /c HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: Chunked\r\nConnection: close\r\n\r\n"
+      "3;name=\"value\"\r\nabc\r\n00A\r\n0123456789\r\n0\r\nTrailer: dropped\r\n\r\n";
+  EXPECT_TRUE(Ask(*server, request).ends_with("POST /c? abc0123456789"));
+  RawClient slow(server->port());
+  for (const char c : request) {
+    slow.Send({&c, 1});
+    if (c == '\n') std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_TRUE(slow.ReadAll().ends_with("POST /c? abc0123456789"));
+}
+
+TEST(HttpServer, RefusesChunksThatAreNone) {
+  ServerOptions options = Hasty();
+  options.body_timeout = Duration::Seconds(5);
+  const auto server = StartOrDie(options);
+  const std::string head = "POST /c HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
+  EXPECT_EQ(StatusOf(Ask(*server, head + "zz\r\nabc\r\n")), 400);
+  EXPECT_EQ(StatusOf(Ask(*server, head + "3\r\nabcdef\r\n0\r\n\r\n")), 400);
+  EXPECT_EQ(StatusOf(Ask(*server, head + "-3\r\nabc\r\n0\r\n\r\n")), 400);
+  EXPECT_EQ(StatusOf(Ask(*server, head + "FFFFFFFFFFFFFFFFF\r\nabc\r\n0\r\n\r\n")), 400);
+  EXPECT_EQ(StatusOf(Ask(*server, head + "3;" + std::string(20'000, 'e'))), 400);
+  EXPECT_EQ(StatusOf(Ask(*server, head + "3E9\r\n" + std::string(1001, 'b') + "\r\n0\r\n\r\n")), 413);
+  EXPECT_EQ(StatusOf(Ask(*server, head + "3E8\r\n" + std::string(1000, 'b') + "\r\n0\r\n\r\n" + "x")), 200);
+  EXPECT_EQ(StatusOf(Get(*server)), 200);
+}
+
+TEST(HttpServer, RefusesWhatCanBeReadInTwoWays) {
+  const auto server = StartOrDie({});
+  const auto status = [&](const std::string& lines) {
+    return StatusOf(Ask(*server, "POST /p HTTP/1.1\r\n" + lines + "\r\n3\r\nabc\r\n0\r\n\r\n"));
+  };
+  EXPECT_EQ(status("Host: x\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n"), 400);
+  EXPECT_EQ(status("Host: x\r\nTransfer-Encoding: chunked\r\nContent-Length: 3\r\n"), 400);
+  EXPECT_EQ(status("Host: x\r\nContent-Length: 3\r\nContent-Length: 4\r\n"), 400);
+  EXPECT_EQ(status("Host: x\r\nContent-Length: 3\r\nContent-Length: 3\r\n"), 400);
+  EXPECT_EQ(status("Host: x\r\nContent-Length: -3\r\n"), 400);
+  EXPECT_EQ(status("Host: x\r\nContent-Length: 3x\r\n"), 400);
+  EXPECT_EQ(status("Host: x\r\nTransfer-Encoding: gzip\r\n"), 400);
+  EXPECT_EQ(status("Host: x\r\nTransfer-Encoding: gzip, chunked\r\n"), 400);
+  EXPECT_EQ(status("Host: x\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n"), 400);
+  EXPECT_EQ(status("Content-Length: 0\r\n"), 400);
+  EXPECT_EQ(status("Host: x\r\nHost: y\r\nContent-Length: 0\r\n"), 400);
+  EXPECT_EQ(status("Host : x\r\nContent-Length: 0\r\n"), 400);
+  EXPECT_EQ(StatusOf(Ask(*server, "POST /p HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n")), 400);
+}
+
+TEST(HttpServer, RefusesWhatIsNoHttp) {
+  const auto server = StartOrDie({});
+  EXPECT_EQ(StatusOf(Ask(*server, "hello\r\n\r\n")), 400);
+  EXPECT_EQ(StatusOf(Ask(*server, "GET a HTTP/1.1\r\nHost: x\r\n\r\n")), 400);
+  EXPECT_EQ(StatusOf(Ask(*server, "GET / HTTP/2.0\r\nHost: x\r\n\r\n")), 400);
+  EXPECT_EQ(StatusOf(Ask(*server, "GET / HTTP/1.1\nHost: x\n\n\r\n\r\n")), 400);
+  EXPECT_EQ(StatusOf(Ask(*server, std::string("GET /") + '\0' + " HTTP/1.1\r\nHost: x\r\n\r\n")), 400);
+  EXPECT_EQ(StatusOf(Ask(*server, "\x16\x03\x01\x02\x01\x01\x01\xfc\x03\x03\r\n\r\n")), 400);
+  EXPECT_EQ(StatusOf(Get(*server)), 200);
+}
+
+TEST(HttpServer, SaysWhichLimitIsExceeded) {
+  const auto server = StartOrDie(Hasty());
+  EXPECT_EQ(StatusOf(Ask(*server, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1001\r\n\r\n")), 413);
+  EXPECT_EQ(StatusOf(Ask(*server, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n")), 400);
+  EXPECT_EQ(StatusOf(Ask(*server, "GET / HTTP/1.1\r\nHost: x\r\nA: " + std::string(2000, 'a') + "\r\n\r\n")), 431);
+  EXPECT_EQ(StatusOf(Ask(*server, "GET /" + std::string(5000, 'a'))), 431);
+  std::string many = "GET / HTTP/1.1\r\nHost: x\r\n";
+  for (int i = 0; i < 500; ++i) many += "A: b\r\n";
+  EXPECT_EQ(StatusOf(Ask(*server, many)), 431);
+  EXPECT_EQ(
+      StatusOf(Ask(*server, "POST / HTTP/1.1\r\nHost: x\r\nContent-Encoding: gzip\r\nContent-Length: 1\r\n\r\nx")),
+      415);
+  EXPECT_EQ(StatusOf(Ask(*server, "POST / HTTP/1.1\r\nHost: x\r\nExpect: tea\r\nContent-Length: 1\r\n\r\nx")), 417);
+  EXPECT_EQ(StatusOf(Get(*server)), 200);
+}
+
+TEST(HttpServer, GivesSlowClientsUp) {
+  const auto server = StartOrDie(Hasty());
+  EXPECT_EQ(StatusOf(Ask(*server, "GET / HTTP/1.1\r\nHost:")), 408);
+  EXPECT_EQ(StatusOf(Ask(*server, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc")), 408);
+  EXPECT_EQ(StatusOf(Ask(*server, "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nab")), 408);
+  EXPECT_EQ(Ask(*server, ""), "");
+  // A byte now and then is not enough.
+  RawClient dripping(server->port());
+  dripping.Send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 900\r\n\r\n");
+  for (int i = 0; i < 30 && dripping.Send("x"); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_EQ(StatusOf(dripping.ReadAll()), 408);
+}
+
+TEST(HttpServer, ClosesAConnectionThatSaysNothingMore) {
+  const auto server = StartOrDie(Hasty());
+  const auto begin = std::chrono::steady_clock::now();
+  const std::string answer = Ask(*server, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_TRUE(answer.ends_with("GET /? ")) << answer;
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(140));
+}
+
+TEST(HttpServer, GivesUpAClientThatDoesNotReadItsAnswer) {
+  std::atomic<int> calls = 0;
+  const auto server = StartOrDie(Hasty(), [&](const HttpRequest&, const Respond& respond) {
+    ++calls;
+    HttpResponse response;
+    response.body.assign(size_t{64} << 20, 'x');
+    respond(std::move(response));
+  });
+  RawClient deaf(server->port());
+  deaf.Send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  while (calls == 0) std::this_thread::yield();
+  const auto begin = std::chrono::steady_clock::now();
+  server->Drain(Duration::Seconds(30));  // returns when the write has timed out
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+}
+
+TEST(HttpServer, AnswersPipelinedRequestsInOrder) {
+  const auto server = StartOrDie({});
+  std::string requests;
+  for (int i = 0; i < 200; ++i) {
+    requests += "POST /" + std::to_string(i) + " HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nab\r\n";
+  }
+  RawClient client(server->port());
+  client.Send(requests + "GET /end HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  const std::string answers = client.ReadAll();
+  size_t at = 0;
+  for (int i = 0; i < 200; ++i) {
+    at = answers.find("POST /" + std::to_string(i) + "? ab", at);
+    ASSERT_NE(at, std::string::npos) << i;
+  }
+  EXPECT_TRUE(answers.ends_with("GET /end? "));
+}
+
+TEST(HttpServer, InvitesBodiesThatWaitForIt) {
+  const auto server = StartOrDie({});
+  RawClient client(server->port());
+  client.Send("POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nConnection: close\r\nContent-Length: 2\r\n\r\n");
+  EXPECT_EQ(client.ReadUntil("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
+  client.Send("ab");
+  EXPECT_TRUE(client.ReadAll().ends_with("POST /? ab"));
+  // One that would be refused anyway is not invited.
+  const auto hasty = StartOrDie(Hasty());
+  EXPECT_EQ(StatusOf(Ask(*hasty, "POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2000\r\n\r\n")),
+            413);
+}
+
+TEST(HttpServer, SpeaksWithOldClientsAndWithoutBodies) {
+  const auto server = StartOrDie({});
+  EXPECT_NE(Ask(*server, "GET / HTTP/1.0\r\n\r\n").find("Connection: close\r\n"), std::string::npos);
+  RawClient old(server->port());
+  old.Send("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+  EXPECT_NE(old.ReadUntil("GET /? ").find("Connection: keep-alive\r\n"), std::string::npos);
+  const std::string head = Ask(*server, "HEAD / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  EXPECT_NE(head.find("Content-Length: 8\r\n"), std::string::npos) << head;
+  EXPECT_TRUE(head.ends_with("\r\n\r\n")) << head;
+}
+
+TEST(HttpServer, AnswersAClientThatHasClosedItsHalf) {
+  std::promise<Respond> later;
+  const auto server = StartOrDie({}, [&](const HttpRequest&, Respond respond) { later.set_value(std::move(respond)); });
+  RawClient client(server->port());
+  client.Send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  client.CloseSending();
+  Respond respond = later.get_future().get();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  respond({.status = 200, .content_type = "a/b", .body = "late", .headers = {}});
+  EXPECT_TRUE(client.ReadAll().ends_with("\r\n\r\nlate"));
+  RawClient cut(server->port());
+  cut.Send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc");
+  cut.CloseSending();
+  EXPECT_EQ(StatusOf(cut.ReadAll()), 400);
+}
+
+TEST(HttpServer, AnswersForHandlersThatDoNot) {
+  const auto server = StartOrDie({}, [](const HttpRequest& request, const Respond& respond) {
+    if (request.path == "/throw") throw std::runtime_error("no");
+    if (request.path == "/twice") {
+      respond({.status = 201, .content_type = "", .body = "", .headers = {}});
+      respond({.status = 202, .content_type = "", .body = "", .headers = {}});
+    }
+    if (request.path == "/odd") respond({.status = 7, .content_type = "", .body = "", .headers = {}});
+  });
+  const auto status = [&](const std::string& path) {
+    return StatusOf(Ask(*server, "GET " + path + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"));
+  };
+  EXPECT_EQ(status("/throw"), 500);
+  EXPECT_EQ(status("/drop"), 500);
+  EXPECT_EQ(status("/odd"), 500);
+  EXPECT_EQ(status("/twice"), 201);
+}
+
+TEST(HttpServer, OutlivesClientsThatVanishAnywhere) {
+  std::mutex mutex;
+  std::vector<Respond> kept;
+  bool keep = true;  // whoever comes later, when its reset was slow to be seen, is answered at once
+  const auto server = StartOrDie({}, [&](HttpRequest request, Respond respond) {
+    const std::lock_guard lock(mutex);
+    if (!keep || request.path == "/a") return Echo(std::move(request), respond);
+    kept.push_back(std::move(respond));
+  });
+  const std::string request = "POST /kept HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nabcde";
+  for (size_t size = 0; size <= request.size(); ++size) {
+    RawClient client(server->port());
+    client.Send(std::string_view(request).substr(0, size));
+    client.Vanish();
+  }
+  {
+    const std::lock_guard lock(mutex);
+    keep = false;
+    for (const Respond& respond : kept) {
+      respond({.status = 200, .content_type = "", .body = std::string(100'000, 'x'), .headers = {}});
+    }
+  }
+  EXPECT_EQ(StatusOf(Get(*server)), 200);
+  const auto begin = std::chrono::steady_clock::now();
+  server->Drain(Duration::Seconds(30));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+}
+
+TEST(HttpServer, DoesNotBelieveAClaimOfLength) {
+  ServerOptions options;
+  options.max_total_bytes = uint64_t{8} << 20;
+  const auto server = StartOrDie(options);
+  // Each claims the whole allowance and more; together they hold a fraction of it.
+  std::vector<RawClient> clients;
+  for (int i = 0; i < 4; ++i) {
+    clients.emplace_back(server->port());
+    clients.back().Send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 200000000\r\n\r\nabc");
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_EQ(StatusOf(Get(*server)), 200);
+  // Whoever sends more than there is room for is told so.
+  const std::string much(size_t{16} << 20, 'x');
+  RawClient greedy(server->port());
+  std::thread sender([&] { greedy.Send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 200000000\r\n\r\n" + much); });
+  EXPECT_EQ(StatusOf(greedy.ReadUntil("\r\n\r\n")), 503);
+  sender.join();
+  clients.clear();
+  const std::string body(size_t{4} << 20, 'x');
+  std::string answer;
+  for (int i = 0; i < 100 && StatusOf(answer) != 200; ++i) {  // the room comes back when the server sees them gone
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    answer = Ask(*server, "POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: " +
+                              std::to_string(body.size()) + "\r\n\r\n" + body);
+  }
+  EXPECT_EQ(StatusOf(answer), 200);
+}
+
+TEST(HttpServer, AnswersAThousandRequestsAtATime) {
+  std::mutex mutex;
+  std::vector<std::pair<std::string, Respond>> kept;
+  std::promise<void> all_there;
+  ServerOptions options;
+  options.threads = 2;
+  rlimit files = {};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &files), 0);
+  files.rlim_cur = files.rlim_max;
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &files), 0);
+  options.header_timeout = Duration::Seconds(60);
+  const auto server = StartOrDie(options, [&](HttpRequest request, Respond respond) {
+    const std::lock_guard lock(mutex);
+    kept.emplace_back(std::move(request.path), std::move(respond));
+    if (kept.size() == 1000) all_there.set_value();
+  });
+  std::vector<RawClient> clients;
+  for (int i = 0; i < 1000; ++i) {
+    clients.emplace_back(server->port());
+    ASSERT_TRUE(clients.back().Send("GET /" + std::to_string(i) + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"));
+  }
+  all_there.get_future().get();
+  for (const auto& [path, respond] : kept) respond({.status = 200, .content_type = "", .body = path, .headers = {}});
+  for (int i = 0; i < 1000; ++i) {
+    ASSERT_TRUE(clients[static_cast<size_t>(i)].ReadAll().ends_with("\r\n\r\n/" + std::to_string(i))) << i;
+  }
+}
+
+TEST(HttpServer, AcceptsNoMoreConnectionsThanItMay) {
+  ServerOptions options;
+  options.max_connections = 2;
+  const auto server = StartOrDie(options);
+  auto first = std::make_unique<RawClient>(server->port());
+  RawClient second(server->port()), third(server->port());
+  const std::string request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+  for (RawClient* client : {first.get(), &second}) {
+    client->Send(request);
+    EXPECT_EQ(StatusOf(client->ReadUntil("GET /? ")), 200);
+  }
+  third.Send(request);
+  pollfd waiting = {third.fd(), POLLIN, 0};
+  EXPECT_EQ(::poll(&waiting, 1, 100), 0);
+  first.reset();
+  EXPECT_EQ(StatusOf(third.ReadUntil("GET /? ")), 200);
+}
+
+TEST(HttpServer, DrainsWithoutLosingWhatHasBegun) {
+  std::promise<Respond> later;
+  const auto server = StartOrDie({}, [&](HttpRequest request, Respond respond) {
+    if (request.path != "/later") return Echo(std::move(request), respond);
+    later.set_value(std::move(respond));
+  });
+  RawClient idle(server->port()), busy(server->port()), half(server->port());
+  idle.Send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_EQ(StatusOf(idle.ReadUntil("GET /? ")), 200);
+  half.Send("GET / HTTP/1.1\r\nHost: x\r\n\r\nGET /half HTTP/1.1\r\n");
+  EXPECT_EQ(StatusOf(half.ReadUntil("GET /? ")), 200);
+  busy.Send("GET /later HTTP/1.1\r\nHost: x\r\n\r\n");
+  Respond respond = later.get_future().get();
+  std::thread drain([&] { server->Drain(Duration::Seconds(30)); });
+  EXPECT_EQ(idle.ReadAll(), "");
+  half.Send("Host: x\r\n\r\n");
+  const std::string last = half.ReadAll();
+  EXPECT_TRUE(last.ends_with("GET /half? ")) << last;
+  EXPECT_NE(last.find("Connection: close\r\n"), std::string::npos);
+  EXPECT_FALSE(RawClient(server->port()).connected());
+  respond({.status = 200, .content_type = "", .body = "done", .headers = {}});
+  EXPECT_TRUE(busy.ReadAll().ends_with("done"));
+  drain.join();
+}
+
+TEST(HttpServer, CutsWhatIsThereWhenPatienceIsOver) {
+  std::promise<Respond> later;
+  auto server = StartOrDie({}, [&](const HttpRequest&, Respond respond) { later.set_value(std::move(respond)); });
+  RawClient client(server->port());
+  client.Send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  Respond respond = later.get_future().get();
+  server->Drain(Duration::Millis(50));
+  EXPECT_EQ(client.ReadAll(), "");
+  server.reset();
+  respond({});  // too late, and harmless
+}
+
+TEST(HttpServer, SaysWhyItCannotListen) {
+  const auto server = StartOrDie({});
+  ServerOptions options;
+  options.port = server->port();
+  const auto second = HttpServer::Start(options, Echo);
+  ASSERT_FALSE(second.ok());
+  EXPECT_EQ(second.error().text(),
+            "listening on 127.0.0.1:" + std::to_string(options.port) + ": Address already in use");
+  options.address = "300.1.2.3.4";
+  EXPECT_FALSE(HttpServer::Start(options, Echo).ok());
+}
+
+}  // namespace
+}  // namespace berth::net

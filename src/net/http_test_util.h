@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// A client of bare sockets for tests: it sends what it is told, right or wrong, and reads what comes.
+#pragma once
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace berth::net {
+
+class RawClient {
+ public:
+  explicit RawClient(uint16_t port) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    connected_ = ::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
+  }
+  RawClient(RawClient&& other) noexcept : fd_(std::exchange(other.fd_, -1)), connected_(other.connected_) {}
+  ~RawClient() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  RawClient& operator=(RawClient&&) = delete;
+
+  bool connected() const { return connected_; }
+  int fd() const { return fd_; }
+  // False when the server does not listen any more.
+  bool Send(std::string_view text) {
+    while (!text.empty()) {
+      const ssize_t count = ::send(fd_, text.data(), text.size(), MSG_NOSIGNAL);
+      if (count <= 0) return false;
+      text.remove_prefix(static_cast<size_t>(count));
+    }
+    return true;
+  }
+  void CloseSending() { ::shutdown(fd_, SHUT_WR); }
+  // Ends the connection as a crash does: with a reset.
+  void Vanish() {
+    const linger now = {1, 0};
+    ::setsockopt(fd_, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
+    ::close(std::exchange(fd_, -1));
+  }
+  // What comes until `end` is in it, the server closes, or five seconds have passed.
+  std::string ReadUntil(std::string_view end) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+    while (end.empty() || text_.find(end) == std::string::npos) {
+      const auto left =
+          std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+      pollfd waiting = {fd_, POLLIN, 0};
+      if (left.count() <= 0 || ::poll(&waiting, 1, static_cast<int>(left.count())) <= 0) {
+        return std::exchange(text_, "") + "(nothing more for five seconds)";
+      }
+      char data[4096];
+      const ssize_t count = ::recv(fd_, data, sizeof(data), 0);
+      if (count <= 0) return std::exchange(text_, "");
+      text_.append(data, static_cast<size_t>(count));
+    }
+    const size_t size = text_.find(end) + end.size();
+    std::string result = text_.substr(0, size);
+    text_.erase(0, size);
+    return result;
+  }
+  std::string ReadAll() { return ReadUntil(""); }
+
+ private:
+  int fd_;
+  bool connected_ = false;
+  std::string text_;
+};
+
+inline int StatusOf(std::string_view response) {
+  return response.starts_with("HTTP/1.1 ") ? std::stoi(std::string(response.substr(9, 3))) : 0;
+}
+
+}  // namespace berth::net

@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/server_connection.h"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <exception>
+#include <string_view>
+#include <utility>
+
+#include "net/http_text.h"
+
+namespace berth::net {
+
+// Where a request's answer arrives. Only the loop's thread looks inside.
+struct AnswerSlot {
+  Signal ready;
+  HttpResponse response;
+};
+
+// A body's share of max_total_bytes.
+class BodyCharge {
+ public:
+  explicit BodyCharge(ServerShared* shared) : shared_(shared) {}
+  ~BodyCharge() { shared_->body_bytes -= bytes_; }
+  BodyCharge(const BodyCharge&) = delete;
+  BodyCharge& operator=(const BodyCharge&) = delete;
+
+  bool GrowTo(uint64_t bytes) {
+    if (bytes <= bytes_) return true;
+    const uint64_t more = bytes - bytes_;
+    if (shared_->body_bytes.fetch_add(more) + more > shared_->options.max_total_bytes) {
+      shared_->body_bytes -= more;
+      return false;
+    }
+    bytes_ = bytes;
+    return true;
+  }
+
+ private:
+  ServerShared* shared_;
+  uint64_t bytes_ = 0;
+};
+
+namespace {
+
+using Progress = MessageParser::Progress;
+
+// How long a connection that we closed is still listened to: a client that is still sending gets our answer that way
+// instead of a reset.
+constexpr Duration kLinger = Duration::Seconds(1);
+constexpr size_t kSmallBody = size_t{16} << 10;
+
+// Instead of a status: nobody is there to be answered.
+constexpr int kGone = -1;
+
+// The handler's side of it.
+class Answer {
+ public:
+  Answer(std::shared_ptr<EventLoop> loop, std::shared_ptr<AnswerSlot> slot)
+      : loop_(std::move(loop)), slot_(std::move(slot)) {}
+  ~Answer() {
+    HttpResponse response;
+    response.status = 500;
+    response.content_type = "text/plain; charset=utf-8";
+    response.body = "the request was not answered\n";
+    Give(std::move(response));
+  }
+  Answer(const Answer&) = delete;
+  Answer& operator=(const Answer&) = delete;
+
+  void Give(HttpResponse response) {
+    if (given_.exchange(true)) return;
+    // Within the handler's call nobody waits yet, and no message to the own thread is needed.
+    if (loop_->InThread() && !slot_->ready.awaited()) {
+      slot_->response = std::move(response);
+      slot_->ready.Set();
+      return;
+    }
+    auto kept = std::make_shared<HttpResponse>(std::move(response));
+    loop_->Post([slot = slot_, kept] {
+      slot->response = std::move(*kept);
+      slot->ready.Set();
+    });
+  }
+
+ private:
+  std::shared_ptr<EventLoop> loop_;
+  std::shared_ptr<AnswerSlot> slot_;
+  std::atomic<bool> given_{false};
+};
+
+}  // namespace
+
+Detached ServerConnection::Run() {
+  ServerShared* shared = shared_;
+  try {
+    co_await Serve();
+  } catch (const std::exception&) {  // memory: this client pays
+  }
+  delete this;
+  shared->End();
+}
+
+void ServerConnection::Abort() {
+  stream_.watch().Cancel();
+  if (slot_) {
+    worker_->loop->Post([slot = slot_] { slot->ready.Set(); });
+  }
+}
+
+Task<void> ServerConnection::Serve() {
+  const ServerOptions& options = shared_->options;
+  if (shared_->tls) {
+    Result<std::unique_ptr<TlsSession>> session = shared_->tls->NewSession(stream_.watch().fd());
+    if (!session.ok()) co_return;
+    stream_.watch().set_deadline(After(options.header_timeout));
+    stream_.UseTls(std::move(session).value());
+    const Io io = co_await stream_.Handshake();
+    if (io != Io::kOk) co_return;
+    client_name_ = stream_.tls()->PeerName();
+  }
+  for (bool first = true;; first = false) {
+    if (stream_.watch().cancelled() || (shared_->draining && input_.empty())) break;
+    MessageParser parser(MessageParser::Kind::kRequest, options.max_header_bytes);
+    HttpRequest request;
+    BodyCharge charge(shared_);
+    int status = co_await ReadHead(&parser, first);
+    if (status == 0) status = CheckHead(parser.head(), &request);
+    if (status == 0) status = co_await ReceiveBody(&parser, &request, &charge);
+    if (status == kGone) break;
+    if (status != 0) {
+      co_await Refuse(status);
+      co_return;
+    }
+    const bool head_only = request.method == "HEAD";
+    const bool keep = parser.head().keep_alive;
+    const bool old_client = parser.head().minor_version == 0;
+    request.client_name = client_name_;
+
+    slot_ = std::make_shared<AnswerSlot>();
+    {
+      auto answer = std::make_shared<Answer>(worker_->loop, slot_);
+      Respond respond = [answer = std::move(answer)](HttpResponse response) { answer->Give(std::move(response)); };
+      try {
+        shared_->handler(std::move(request), std::move(respond));
+      } catch (const std::exception&) {  // dropping `respond` answers 500
+      }
+    }
+    co_await slot_->ready;
+    if (stream_.watch().cancelled()) break;
+    const HttpResponse response = std::move(slot_->response);
+    slot_.reset();
+    const bool stay = keep && !shared_->draining;
+    const bool sent = co_await Reply(&response, head_only, stay, old_client);
+    if (!sent) break;
+    if (!stay) {
+      co_await Linger();
+      break;
+    }
+  }
+  if (stream_.tls() != nullptr) stream_.tls()->Shutdown();
+}
+
+Task<int> ServerConnection::ReadHead(MessageParser* parser, bool first) {
+  const ServerOptions& options = shared_->options;
+  bool begun = false;
+  for (;;) {
+    if (!begun) {
+      // Some clients send a line break too many behind a body.
+      while (input_.view().starts_with("\r\n")) input_.Consume(2);
+      begun = !input_.empty();
+      if (begun) stream_.watch().set_deadline(After(options.header_timeout));
+    }
+    if (begun) {
+      size_t used = 0;
+      const Progress progress = parser->ReadHead(input_.view(), &used);
+      input_.Consume(used);
+      if (progress == Progress::kDone) co_return 0;
+      problem_ = parser->problem();
+      if (progress == Progress::kTooLarge) co_return 431;
+      if (progress == Progress::kBad) co_return 400;
+    } else {
+      stream_.watch().set_deadline(After(first ? options.header_timeout : options.idle_timeout));
+    }
+    idle_ = !begun;
+    const Io io = co_await input_.Fill(&stream_);
+    idle_ = false;
+    if (io == Io::kOk) continue;
+    if (!begun || io == Io::kCancelled || io == Io::kFailed) co_return kGone;
+    problem_ = io == Io::kTimeout ? "the header took too long" : "the connection ended within the header";
+    co_return io == Io::kTimeout ? 408 : 400;
+  }
+}
+
+int ServerConnection::CheckHead(const MessageHead& head, HttpRequest* request) {
+  const Headers& headers = head.headers;
+  const auto refuse = [this](int status, std::string problem) {
+    problem_ = std::move(problem);
+    return status;
+  };
+  const std::string* coding = headers.Find("Transfer-Encoding");
+  if (coding != nullptr && CountHeader(headers, "Content-Length") > 0) {
+    return refuse(400, "Content-Length together with Transfer-Encoding");
+  }
+  if (CountHeader(headers, "Content-Length") > 1) return refuse(400, "Content-Length more than once");
+  if (coding != nullptr && (!EqualIgnoringCase(*coding, "chunked") || CountHeader(headers, "Transfer-Encoding") > 1)) {
+    return refuse(400, "a Transfer-Encoding other than chunked");
+  }
+  if (coding != nullptr && head.minor_version == 0) return refuse(400, "Transfer-Encoding in HTTP/1.0");
+  const int hosts = CountHeader(headers, "Host");
+  if (hosts > 1 || (hosts == 0 && head.minor_version > 0)) return refuse(400, "Host must be there once");
+  if (head.content_length.value_or(0) > shared_->options.max_request_bytes) {
+    return refuse(413, "the body exceeds " + std::to_string(shared_->options.max_request_bytes) + " bytes");
+  }
+  const std::string* encoding = headers.Find("Content-Encoding");
+  if (encoding != nullptr && !encoding->empty() && !EqualIgnoringCase(*encoding, "identity")) {
+    return refuse(415, "bodies are read without any Content-Encoding");
+  }
+  const std::string* expectation = headers.Find("Expect");
+  if (expectation != nullptr && !EqualIgnoringCase(*expectation, "100-continue")) {
+    return refuse(417, "Expect can be 100-continue only");
+  }
+
+  std::string_view target = head.target;
+  if (!target.starts_with('/') && target != "*") {
+    // The form for proxies, which servers have to understand as well.
+    const size_t scheme = target.find("://");
+    if (scheme == std::string_view::npos) return refuse(400, "the request's target must begin with a slash");
+    const size_t path = target.find_first_of("/?", scheme + 3);
+    target = path == std::string_view::npos ? "/" : target.substr(path);
+  }
+  const size_t mark = target.find('?');
+  request->method = head.method;
+  request->path = target.substr(0, mark);
+  if (request->path.empty()) request->path = "/";
+  if (mark != std::string_view::npos) request->query = target.substr(mark + 1);
+  request->headers = headers;
+  return 0;
+}
+
+Task<int> ServerConnection::ReceiveBody(MessageParser* parser, HttpRequest* request, BodyCharge* charge) {
+  const MessageHead& head = parser->head();
+  const uint64_t length = head.content_length.value_or(0);
+  if (!head.chunked && length == 0) {
+    request->body.reserve(kBodyPadding);
+    co_return 0;
+  }
+  stream_.watch().set_deadline(After(shared_->options.body_timeout));
+  if (input_.empty() && head.minor_version > 0 && head.headers.Find("Expect") != nullptr) {
+    const Io io = co_await stream_.Write("HTTP/1.1 100 Continue\r\n\r\n", "");
+    if (io != Io::kOk) co_return kGone;
+  }
+  if (head.chunked) {
+    const int status = co_await ReceiveChunks(parser, request, charge);
+    co_return status;
+  }
+  const MayGrow may_grow = [charge](size_t capacity) { return charge->GrowTo(capacity); };
+  const BodyEnd end = co_await ReadBody(&stream_, &input_, length, &request->body, may_grow);
+  switch (end) {
+    case BodyEnd::kOk:
+      co_return 0;
+    case BodyEnd::kClosed:
+      problem_ = "the connection ended within the body";
+      co_return 400;
+    case BodyEnd::kTimeout:
+      problem_ = "the body took too long";
+      co_return 408;
+    case BodyEnd::kTooLarge:
+      problem_ = "too many large requests at a time";
+      co_return 503;
+    case BodyEnd::kCancelled:
+    case BodyEnd::kFailed:
+      break;
+  }
+  co_return kGone;
+}
+
+Task<int> ServerConnection::ReceiveChunks(MessageParser* parser, HttpRequest* request, BodyCharge* charge) {
+  const uint64_t max = shared_->options.max_request_bytes;
+  std::string& body = request->body;
+  bool crowded = false;
+  const MayGrow may_grow = [charge](size_t capacity) { return charge->GrowTo(capacity); };
+  const MessageParser::Sink sink = [&](std::string_view piece) {
+    if (body.size() + piece.size() > max) return false;
+    // Nothing is known of what will come: room for as much again.
+    crowded = !GrowBody(&body, body.size() + piece.size(), body.size() * 2, may_grow);
+    if (!crowded) body.append(piece);
+    return !crowded;
+  };
+  body.reserve(kBodyPadding);
+  for (;;) {
+    size_t used = 0;
+    const Progress progress = parser->ReadChunks(input_.view(), &used, sink);
+    input_.Consume(used);
+    if (progress == Progress::kDone) co_return 0;
+    if (progress == Progress::kBad) {
+      problem_ = parser->problem();
+      co_return 400;
+    }
+    if (progress == Progress::kTooLarge) {
+      problem_ = crowded ? "too many large requests at a time" : "the body exceeds " + std::to_string(max) + " bytes";
+      co_return crowded ? 503 : 413;
+    }
+    const Io io = co_await input_.Fill(&stream_);
+    if (io == Io::kCancelled || io == Io::kFailed) co_return kGone;
+    if (io == Io::kOk) continue;
+    problem_ = io == Io::kTimeout ? "the body took too long" : "the connection ended within the body";
+    co_return io == Io::kTimeout ? 408 : 400;
+  }
+}
+
+Task<void> ServerConnection::Refuse(int status) {
+  HttpResponse response;
+  response.status = status;
+  response.content_type = "text/plain; charset=utf-8";
+  response.body = problem_ + "\n";
+  const bool sent = co_await Reply(&response, false, false, false);
+  if (sent) co_await Linger();
+}
+
+Task<bool> ServerConnection::Reply(const HttpResponse* response, bool head_only, bool keep, bool old_client) {
+  const int status = response->status >= 200 && response->status <= 999 ? response->status : 500;
+  const bool bodyless = status == 204 || status == 304;
+  std::string head = "HTTP/1.1 " + std::to_string(status) + " ";
+  head.append(StatusText(status)).append("\r\n");
+  if (!bodyless) {
+    if (!response->content_type.empty() && IsHeaderValue(response->content_type)) {
+      AppendHeader(&head, "Content-Type", response->content_type);
+    }
+    AppendHeader(&head, "Content-Length", std::to_string(response->body.size()));
+  }
+  for (const auto& [name, value] : response->headers.list()) {
+    if (!IsToken(name) || !IsHeaderValue(value)) continue;
+    // How the message is framed is our business.
+    if (EqualIgnoringCase(name, "Content-Length") || EqualIgnoringCase(name, "Transfer-Encoding") ||
+        EqualIgnoringCase(name, "Connection")) {
+      continue;
+    }
+    AppendHeader(&head, name, value);
+  }
+  if (!keep)
+    AppendHeader(&head, "Connection", "close");
+  else if (old_client)
+    AppendHeader(&head, "Connection", "keep-alive");
+  head += "\r\n";
+  std::string_view body = response->body;
+  if (bodyless || head_only) body = {};
+  if (body.size() <= kSmallBody) {  // one record of TLS instead of two
+    head += body;
+    body = {};
+  }
+  stream_.watch().set_deadline(After(shared_->options.write_timeout));
+  const Io io = co_await stream_.Write(head, body);
+  co_return io == Io::kOk;
+}
+
+Task<void> ServerConnection::Linger() {
+  stream_.CloseSending();
+  stream_.watch().set_deadline(After(kLinger));
+  const auto trash = std::make_unique_for_overwrite<char[]>(kSmallBody);
+  Io io = Io::kOk;
+  while (io == Io::kOk) {
+    // Straight from the socket: nobody asks what it means.
+    const ssize_t count = ::recv(stream_.watch().fd(), trash.get(), kSmallBody, 0);
+    if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR)) break;
+    const Wake wake = co_await stream_.watch().Wait(count > 0 ? Watch::For::kTurn : Watch::For::kRead);
+    // A turn does not look at the time.
+    if (wake != Wake::kReady || std::chrono::steady_clock::now() >= stream_.watch().deadline()) io = Io::kTimeout;
+  }
+}
+
+}  // namespace berth::net

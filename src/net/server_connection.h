@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// ServerConnection: one client of an HttpServer, from its first byte to its last. For http_server.cc alone.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_set>
+
+#include "net/event_loop.h"
+#include "net/http.h"
+#include "net/http_parser.h"
+#include "net/http_server.h"
+#include "net/stream.h"
+#include "net/task.h"
+#include "net/tls.h"
+
+namespace berth::net {
+
+// What all connections of a server share.
+struct ServerShared {
+  ServerOptions options;
+  Handler handler;
+  std::shared_ptr<TlsContext> tls;
+  std::atomic<bool> draining{false};
+  std::atomic<uint64_t> body_bytes{0};
+
+  std::mutex mutex;
+  std::condition_variable ended;
+  size_t tasks = 0;  // under mutex: connections, and the one that accepts
+
+  size_t Tasks() {
+    const std::lock_guard lock(mutex);
+    return tasks;
+  }
+  void Begin() {
+    const std::lock_guard lock(mutex);
+    ++tasks;
+  }
+  void End() {
+    const std::lock_guard lock(mutex);
+    --tasks;
+    ended.notify_all();
+  }
+};
+
+class ServerConnection;
+
+struct ServerWorker {
+  std::shared_ptr<EventLoop> loop = std::make_shared<EventLoop>();
+  // The loop's thread only.
+  std::unordered_set<ServerConnection*> connections;
+  bool stopping = false;
+};
+
+class BodyCharge;
+struct AnswerSlot;
+
+// One client. Owns itself: Run ends with its deletion.
+class ServerConnection {
+ public:
+  ServerConnection(ServerShared* shared, ServerWorker* worker, int fd)
+      : shared_(shared), worker_(worker), stream_(*worker->loop, fd) {
+    worker_->connections.insert(this);
+  }
+  ~ServerConnection() { worker_->connections.erase(this); }
+  ServerConnection(const ServerConnection&) = delete;
+  ServerConnection& operator=(const ServerConnection&) = delete;
+
+  Detached Run();
+  // Ends it soon, whatever it does.
+  void Abort();
+  void CloseIfIdle() {
+    if (idle_) stream_.watch().Cancel();
+  }
+
+ private:
+  Task<void> Serve();
+  // 0, a status to refuse with, or kGone.
+  Task<int> ReadHead(MessageParser* parser, bool first);
+  int CheckHead(const MessageHead& head, HttpRequest* request);
+  Task<int> ReceiveBody(MessageParser* parser, HttpRequest* request, BodyCharge* charge);
+  Task<int> ReceiveChunks(MessageParser* parser, HttpRequest* request, BodyCharge* charge);
+  Task<void> Refuse(int status);
+  Task<bool> Reply(const HttpResponse* response, bool head_only, bool keep, bool old_client);
+  Task<void> Linger();
+
+  ServerShared* const shared_;
+  ServerWorker* const worker_;
+  Stream stream_;
+  InputBuffer input_;
+  std::string client_name_;
+  std::string problem_;  // what a refusal says
+  std::shared_ptr<AnswerSlot> slot_;
+  bool idle_ = true;
+};
+
+}  // namespace berth::net

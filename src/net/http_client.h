@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// HttpClient: an asynchronous HTTP/1.1 client of one server, with connections that are kept.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "berth/clock.h"
+#include "berth/error.h"
+#include "net/http.h"
+#include "net/tls.h"
+
+namespace berth::net {
+
+struct ClientOptions {
+  std::string url;  // http(s)://host[:port][/prefix]; the prefix goes before every path
+  TlsClientOptions tls;
+  size_t max_connections = 16;                       // for Send; what comes meanwhile waits. Every Stream has its own
+  Duration connect_timeout = Duration::Seconds(10);  // with name lookup and TLS handshake
+  Duration idle_timeout = Duration::Seconds(90);     // a kept connection is not used after that long
+  uint64_t max_response_bytes = uint64_t{1} << 30;   // of a body that Send collects
+  size_t max_header_bytes = size_t{64} << 10;
+};
+
+struct ClientRequest {
+  std::string method = "GET";
+  std::string path = "/";  // with the query, encoded already
+  Headers headers;         // Host, Content-Length and Connection are ours
+  std::string body;
+  Duration timeout =
+      Duration::Seconds(30);  // Send: until the answer is complete; Stream: until its head is there; 0: none
+  Duration read_timeout;      // Stream: the longest silence between pieces; 0: any
+};
+
+// A response that is being received. Its end cancels: nothing is called after the destructor has returned, which waits
+// for a call that is under way on another thread; the caller holds no lock that the callbacks take.
+class ResponseStream {
+ public:
+  virtual ~ResponseStream() = default;
+};
+
+// Thread safety: Send and Stream from any thread. Callbacks come on the client's thread and must not wait for another
+// answer of this client.
+class HttpClient {
+ public:
+  using Done = std::function<void(Result<HttpResponse>)>;
+  using OnHead = std::function<void(int status, const Headers& headers)>;
+  using OnChunk = std::function<void(std::string_view piece)>;
+  using OnEnd = std::function<void(Error)>;
+
+  // Errors name the URL, or file and reason. Nothing is connected yet.
+  static Result<std::unique_ptr<HttpClient>> Create(const ClientOptions& options);
+  // What is under way ends with an error. REQUIRES: not called by a callback.
+  ~HttpClient();
+  HttpClient(const HttpClient&) = delete;
+  HttpClient& operator=(const HttpClient&) = delete;
+
+  // Calls `done` once. A status of 400 and more is a response, not an error. A kept connection that turns out to be
+  // closed is replaced by a new one for GET, HEAD and OPTIONS; whether another method was heard is for the caller to
+  // find out.
+  void Send(ClientRequest request, Done done);
+  // Calls on_head once, then on_chunk for every piece as it comes, then on_end once, with Ok if the response was
+  // complete. Without a head only on_end is called.
+  [[nodiscard]] std::unique_ptr<ResponseStream> Stream(ClientRequest request, OnHead on_head, OnChunk on_chunk,
+                                                       OnEnd on_end);
+
+ private:
+  struct Impl;
+  explicit HttpClient(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace berth::net

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/http_client.h"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <future>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "net/http_server.h"
+#include "net/tls_test_util.h"
+#include "net/url.h"
+
+namespace berth::net {
+namespace {
+
+void Echo(HttpRequest request, const Respond& respond) {
+  HttpResponse response;
+  response.content_type = "text/plain";
+  response.body = request.method + " " + request.path + "?" + request.query + " " + request.body;
+  response.headers.Add("X-Client", request.client_name);
+  respond(std::move(response));
+}
+
+std::unique_ptr<HttpServer> Serve(Handler handler = Echo, const ServerOptions& options = {}) {
+  auto server = HttpServer::Start(options, std::move(handler));
+  EXPECT_TRUE(server.ok()) << server.error().text();
+  return std::move(server).value();
+}
+
+std::unique_ptr<HttpClient> ClientOf(uint16_t port, ClientOptions options = {}) {
+  if (options.url.empty()) options.url = "http://127.0.0.1:" + std::to_string(port);
+  auto client = HttpClient::Create(options);
+  EXPECT_TRUE(client.ok()) << client.error().text();
+  return std::move(client).value();
+}
+
+ClientRequest Request(const std::string& method, const std::string& path, const std::string& body = "") {
+  ClientRequest request;
+  request.method = method;
+  request.path = path;
+  request.body = body;
+  return request;
+}
+
+Result<HttpResponse> Ask(HttpClient& client, ClientRequest request) {
+  auto answer = std::make_shared<std::promise<Result<HttpResponse>>>();
+  client.Send(std::move(request), [answer](Result<HttpResponse> response) { answer->set_value(std::move(response)); });
+  return answer->get_future().get();
+}
+
+// The body, or the error in brackets.
+std::string Text(const Result<HttpResponse>& response) {
+  return response.ok() ? response->body : "(" + response.error().text() + ")";
+}
+
+// A server that says what it is told, once per connection, and notes what it heard.
+class Scripted {
+ public:
+  explicit Scripted(std::vector<std::string> answers) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t length = sizeof(address);
+    EXPECT_EQ(::bind(fd_, reinterpret_cast<const sockaddr*>(&address), length), 0);
+    EXPECT_EQ(::listen(fd_, 10), 0);
+    EXPECT_EQ(::getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &length), 0);
+    port_ = ntohs(address.sin_port);
+    thread_ = std::thread([this, answers = std::move(answers)] {
+      for (const std::string& answer : answers) {
+        const int client = ::accept(fd_, nullptr, nullptr);
+        if (client < 0) return;
+        char data[4096];
+        [[maybe_unused]] ssize_t heard = ::recv(client, data, sizeof(data), 0);
+        ::send(client, answer.data(), answer.size(), MSG_NOSIGNAL);
+        ::shutdown(client, SHUT_WR);
+        while (::recv(client, data, sizeof(data), 0) > 0) {
+        }
+        ::close(client);
+      }
+    });
+  }
+  ~Scripted() {
+    ::shutdown(fd_, SHUT_RDWR);
+    thread_.join();
+    ::close(fd_);
+  }
+  Scripted(const Scripted&) = delete;
+  Scripted& operator=(const Scripted&) = delete;
+  uint16_t port() const { return port_; }
+
+ private:
+  int fd_;
+  uint16_t port_ = 0;
+  std::thread thread_;
+};
+
+// What a stream told.
+struct Heard {
+  std::mutex mutex;
+  std::condition_variable changed;
+  int status = 0;
+  std::string text;
+  bool ended = false;
+  std::string error;
+
+  std::unique_ptr<ResponseStream> Start(HttpClient& client, ClientRequest request) {
+    return client.Stream(
+        std::move(request), [this](int code, const Headers&) { Note([&] { status = code; }); },
+        [this](std::string_view piece) { Note([&] { text += piece; }); },
+        [this](const Error& end) {
+          Note([&] {
+            ended = true;
+            error = end.ok() ? "" : end.text();
+          });
+        });
+  }
+  template <class Change>
+  void Note(const Change& change) {
+    const std::lock_guard lock(mutex);
+    change();
+    changed.notify_all();
+  }
+  template <class Condition>
+  bool WaitFor(const Condition& condition) {
+    std::unique_lock lock(mutex);
+    return changed.wait_for(lock, std::chrono::seconds(5), condition);
+  }
+  bool WaitForEnd() {
+    return WaitFor([this] { return ended; });
+  }
+};
+
+TEST(HttpClient, SendsAndReceives) {
+  const auto server = Serve();
+  const auto client = ClientOf(server->port());
+  EXPECT_EQ(Text(Ask(*client, Request("GET", "/a?b"))), "GET /a?b ");
+  const std::string large(3'000'000, 'x');
+  EXPECT_EQ(Text(Ask(*client, Request("POST", "/a", large))), "POST /a? " + large);
+  const auto head = Ask(*client, Request("HEAD", "/a"));
+  ASSERT_TRUE(head.ok()) << head.error().text();
+  EXPECT_EQ(head->body, "");
+  EXPECT_EQ(head->content_type, "text/plain");
+  EXPECT_EQ(Text(Ask(*client, Request("DELETE", "/b"))), "DELETE /b? ");
+}
+
+TEST(HttpClient, PutsThePrefixBeforeEveryPath) {
+  const auto server = Serve();
+  ClientOptions options;
+  options.url = "http://127.0.0.1:" + std::to_string(server->port()) + "/k8s/clusters/a/";
+  const auto client = ClientOf(0, options);
+  EXPECT_EQ(Text(Ask(*client, Request("GET", "/api"))), "GET /k8s/clusters/a/api? ");
+}
+
+TEST(HttpClient, FindsHostsByName) {
+  const auto server = Serve();
+  ClientOptions options;
+  options.url = "http://localhost:" + std::to_string(server->port());
+  EXPECT_EQ(Text(Ask(*ClientOf(0, options), Request("GET", "/"))), "GET /? ");
+}
+
+TEST(HttpClient, KeepsConnectionsAndOpensNoMoreThanItMay) {
+  // A server with room for two connections would keep a third waiting for ever.
+  ServerOptions limits;
+  limits.max_connections = 2;
+  const auto server = Serve(Echo, limits);
+  ClientOptions options;
+  options.max_connections = 2;
+  const auto client = ClientOf(server->port(), options);
+  std::atomic<int> fine = 0;
+  std::promise<void> all;
+  for (int i = 0; i < 1000; ++i) {
+    client->Send(Request("POST", "/" + std::to_string(i), "body"), [&, i](const Result<HttpResponse>& response) {
+      EXPECT_EQ(Text(response), "POST /" + std::to_string(i) + "? body");
+      if (++fine == 1000) all.set_value();
+    });
+  }
+  EXPECT_EQ(all.get_future().wait_for(std::chrono::seconds(60)), std::future_status::ready);
+}
+
+TEST(HttpClient, ReplacesAConnectionThatTheServerHasClosed) {
+  auto server = Serve();
+  ServerOptions again;
+  again.port = server->port();
+  const auto client = ClientOf(again.port);
+  EXPECT_EQ(Text(Ask(*client, Request("GET", "/1"))), "GET /1? ");
+  server.reset();
+  server = Serve(Echo, again);
+  EXPECT_EQ(Text(Ask(*client, Request("GET", "/2"))), "GET /2? ");
+  server.reset();
+  server = Serve(Echo, again);
+  // Seen to be closed before anything is sent, so no doubt arises.
+  EXPECT_EQ(Text(Ask(*client, Request("POST", "/3"))), "POST /3? ");
+}
+
+TEST(HttpClient, NamesRequestAndReasonInErrors) {
+  uint16_t port = 0;
+  {
+    const auto server = Serve();
+    port = server->port();
+  }
+  const auto client = ClientOf(port);
+  const std::string where = "http://127.0.0.1:" + std::to_string(port);
+  EXPECT_EQ(Text(Ask(*client, Request("GET", "/x"))), "(GET " + where + "/x: connecting: Connection refused)");
+  EXPECT_NE(Text(Ask(*client, Request("GET", "x"))).find("must begin with a slash"), std::string::npos);
+  EXPECT_NE(Text(Ask(*client, Request("GET", "/x HTTP/1.1\r\nA: b"))).find("control characters"), std::string::npos);
+  EXPECT_NE(Text(Ask(*client, Request("G T", "/"))).find("method \"G T\" is none"), std::string::npos);
+  ClientRequest evil = Request("GET", "/");
+  evil.headers.Add("Authorization", "Bearer secret\r\nX: y");
+  const std::string refused = Text(Ask(*client, evil));
+  EXPECT_NE(refused.find("header \"Authorization\""), std::string::npos);
+  EXPECT_EQ(refused.find("secret"), std::string::npos);
+}
+
+TEST(HttpClient, GivesUpWhenTimeIsOver) {
+  std::mutex mutex;
+  std::vector<Respond> kept;
+  const auto server = Serve([&](const HttpRequest&, Respond respond) {
+    const std::lock_guard lock(mutex);
+    kept.push_back(std::move(respond));
+  });
+  const auto client = ClientOf(server->port());
+  ClientRequest request = Request("GET", "/slow");
+  request.timeout = Duration::Millis(100);
+  EXPECT_NE(Text(Ask(*client, request)).find("waiting for the answer: timed out"), std::string::npos);
+}
+
+TEST(HttpClient, ReadsAnswersOfAllForms) {
+  const Scripted server({
+      "HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\nT: "
+      "u\r\n\r\n",
+      "HTTP/1.1 200 OK\r\n\r\nuntil the end",
+      "HTTP/1.0 201 Created\r\nContent-Length: 3\r\n\r\nabc",
+      "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: "
+      "2\r\n\r\nok",
+      "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n",
+      "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 1\r\nContent-Length: 4\r\n\r\nbusy",
+  });
+  const auto client = ClientOf(server.port());
+  EXPECT_EQ(Text(Ask(*client, Request("POST", "/"))), "abcde");
+  EXPECT_EQ(Text(Ask(*client, Request("POST", "/"))), "until the end");
+  EXPECT_EQ(Text(Ask(*client, Request("POST", "/"))), "abc");
+  EXPECT_EQ(Text(Ask(*client, Request("POST", "/"))), "ok");
+  EXPECT_EQ(Text(Ask(*client, Request("POST", "/"))), "");
+  const auto busy = Ask(*client, Request("POST", "/"));
+  ASSERT_TRUE(busy.ok());
+  EXPECT_EQ(busy->status, 503);
+  EXPECT_EQ(*busy->headers.Find("retry-after"), "1");
+}
+
+TEST(HttpClient, RefusesAnswersThatLie) {
+  const Scripted server({
+      "",
+      "hello there\r\n\r\n",
+      "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc",
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab",
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nab",
+      "HTTP/1.1 200 OK\r\nContent-Length: 10\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+      "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n",
+      "HTTP/1.1 200 OK\r\n\r\n" + std::string(2000, 'x'),
+      "HTTP/1.1 200 OK\r\nA: " + std::string(5000, 'x'),
+      "HTTP/1.1 101 Switching Protocols\r\n\r\n",
+  });
+  ClientOptions options;
+  options.max_response_bytes = 1000;
+  options.max_header_bytes = 4000;
+  const auto client = ClientOf(server.port(), options);
+  const auto expect = [&](const std::string& reason) {
+    const std::string text = Text(Ask(*client, Request("POST", "/")));
+    EXPECT_TRUE(text.starts_with("(POST http://") && text.find(reason) != std::string::npos) << text;
+  };
+  expect("the server closed the connection");
+  expect("the answer's header: ");
+  expect("it ends too early");
+  expect("it ends too early");
+  expect("the answer's chunks: ");
+  expect("the answer's header: ");
+  expect("the answer exceeds 1000 bytes");
+  expect("the answer exceeds 1000 bytes");
+  expect("the header exceeds 4000 bytes");
+  expect("changes the protocol");
+}
+
+TEST(HttpClient, TellsPiecesAsTheyCome) {
+  const Scripted server({"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n",
+                         "HTTP/1.1 410 Gone\r\nContent-Length: 4\r\n\r\ngone",
+                         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"});
+  const auto client = ClientOf(server.port());
+  Heard whole, gone, cut;
+  const auto first = whole.Start(*client, Request("GET", "/watch"));
+  ASSERT_TRUE(whole.WaitForEnd());
+  EXPECT_EQ(whole.status, 200);
+  EXPECT_EQ(whole.text, "abcde");
+  EXPECT_EQ(whole.error, "");
+  const auto second = gone.Start(*client, Request("GET", "/watch"));
+  ASSERT_TRUE(gone.WaitForEnd());
+  EXPECT_EQ(gone.status, 410);
+  EXPECT_EQ(gone.text, "gone");
+  const auto third = cut.Start(*client, Request("GET", "/watch"));
+  ASSERT_TRUE(cut.WaitForEnd());
+  EXPECT_EQ(cut.text, "abc");
+  EXPECT_NE(cut.error.find("it ends too early"), std::string::npos) << cut.error;
+}
+
+TEST(HttpClient, EndsAStreamWithItsHandle) {
+  std::mutex mutex;
+  std::vector<Respond> kept;
+  std::promise<void> there;
+  const auto server = Serve([&](const HttpRequest&, Respond respond) {
+    const std::lock_guard lock(mutex);
+    kept.push_back(std::move(respond));
+    there.set_value();
+  });
+  const auto client = ClientOf(server->port());
+  Heard heard;
+  auto stream = heard.Start(*client, Request("GET", "/watch"));
+  there.get_future().get();
+  stream.reset();
+  kept[0]({});
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  const std::lock_guard lock(heard.mutex);
+  EXPECT_FALSE(heard.ended);
+  EXPECT_EQ(heard.status, 0);
+}
+
+TEST(HttpClient, EndsAStreamThatIsSilentForTooLong) {
+  std::vector<Respond> kept;
+  const auto server = Serve([&](const HttpRequest&, Respond respond) { kept.push_back(std::move(respond)); });
+  const auto client = ClientOf(server->port());
+  ClientRequest request = Request("GET", "/watch");
+  request.timeout = Duration::Millis(50);
+  Heard heard;
+  const auto stream = heard.Start(*client, request);
+  ASSERT_TRUE(heard.WaitForEnd());
+  EXPECT_NE(heard.error.find("timed out"), std::string::npos) << heard.error;
+}
+
+TEST(HttpClient, AnswersEverythingWhenItGoes) {
+  std::mutex mutex;
+  std::vector<Respond> kept;
+  std::promise<void> there;
+  const auto server = Serve([&](const HttpRequest&, Respond respond) {
+    const std::lock_guard lock(mutex);
+    kept.push_back(std::move(respond));
+    if (kept.size() == 3) there.set_value();
+  });
+  ClientOptions options;
+  options.max_connections = 2;
+  auto client = ClientOf(server->port(), options);
+  std::atomic<int> failed = 0;
+  for (int i = 0; i < 5; ++i) {
+    client->Send(Request("GET", "/"), [&](const Result<HttpResponse>& response) { failed += response.ok() ? 0 : 1; });
+  }
+  Heard heard;
+  auto stream = heard.Start(*client, Request("GET", "/watch"));
+  there.get_future().get();
+  client.reset();
+  EXPECT_EQ(failed, 5);
+  EXPECT_TRUE(heard.ended);
+  stream.reset();  // after its client: nothing happens
+}
+
+TEST(HttpClient, SpeaksTlsWithCertificatesOnBothSides) {
+  const TestFolder folder;
+  const TestIdentity authority = MakeIdentity("test authority");
+  const TestIdentity identity = MakeIdentity("server", "DNS:localhost,IP:127.0.0.1", &authority);
+  const TestIdentity user = MakeIdentity("user", "", &authority);
+  TlsOptions tls;
+  tls.certificate_file = folder.Write("server.crt", identity.certificate_pem);
+  tls.key_file = folder.Write("server.key", identity.key_pem);
+  tls.client_ca_file = folder.Write("ca.crt", authority.certificate_pem);
+  ServerOptions limits;
+  limits.tls = &tls;
+  limits.max_request_bytes = 5'000'000;
+  const auto server = Serve(Echo, limits);
+
+  ClientOptions options;
+  options.url = "https://127.0.0.1:" + std::to_string(server->port());
+  options.tls.ca_data = authority.certificate_pem;
+  const std::string stranger = Text(Ask(*ClientOf(0, options), Request("GET", "/")));
+  EXPECT_TRUE(stranger.starts_with("(GET https://127.0.0.1:")) << stranger;
+  options.tls.certificate_data = user.certificate_pem;
+  options.tls.key_data = user.key_pem;
+  const auto client = ClientOf(0, options);
+  const auto first = Ask(*client, Request("GET", "/1"));
+  ASSERT_TRUE(first.ok()) << first.error().text();
+  EXPECT_EQ(*first->headers.Find("X-Client"), "user");
+  const std::string large(3'000'000, 'x');
+  EXPECT_EQ(Text(Ask(*client, Request("POST", "/2", large))), "POST /2? " + large);
+  const auto refused = Ask(*client, Request("POST", "/3", large + large));
+  EXPECT_TRUE(refused.ok() ? refused->status == 413 : true) << refused->status;
+  EXPECT_EQ(Text(Ask(*client, Request("GET", "/4"))), "GET /4? ");
+  // Plain text on a TLS port is nobody's request.
+  EXPECT_FALSE(Ask(*ClientOf(server->port()), Request("GET", "/")).ok());
+  EXPECT_EQ(Text(Ask(*client, Request("GET", "/5"))), "GET /5? ");
+}
+
+TEST(Url, SaysWhatIsWrong) {
+  const auto error = [](std::string_view text) {
+    const auto url = ParseUrl(text);
+    return url.ok() ? "" : url.error().text();
+  };
+  EXPECT_EQ(error("ftp://x"), "URL \"ftp://x\": must begin with http:// or https://");
+  EXPECT_EQ(error("http://"), "URL \"http://\": the host is missing");
+  EXPECT_EQ(error("http://x:"), "URL \"http://x:\": the port must be a number from 1 to 65535");
+  EXPECT_EQ(error("http://x:65536"), "URL \"http://x:65536\": the port must be a number from 1 to 65535");
+  EXPECT_EQ(error("http://[::1"), "URL \"http://[::1\": ] is missing");
+  EXPECT_EQ(error("http://a b"), "URL \"http://a b\": blanks and control characters are not allowed");
+  EXPECT_EQ(error("http://u@x"), "URL \"http://u@x\": a user's name has no place here");
+  EXPECT_EQ(error("http://x?y"), "URL \"http://x?y\": a query or fragment has no place here");
+  const auto url = ParseUrl("https://[::1]:6443/a/b/");
+  ASSERT_TRUE(url.ok());
+  EXPECT_TRUE(url->tls);
+  EXPECT_EQ(url->host, "::1");
+  EXPECT_EQ(url->port, "6443");
+  EXPECT_EQ(url->authority, "[::1]:6443");
+  EXPECT_EQ(url->prefix, "/a/b");
+  EXPECT_EQ(ParseUrl("https://kubernetes.default")->port, "443");
+}
+
+}  // namespace
+}  // namespace berth::net

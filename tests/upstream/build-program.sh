@@ -1,21 +1,37 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Builds one of the Go programs here (oracle, enginebench) once per content of its sources, outside the clone, and prints
-# the path of the program.
+# Builds one Go program once per content of what it is made from, outside the clone, and prints the path of the program:
+# one of those here (oracle, enginebench, fakekubelet, goextender, rigtool), or one of Kubernetes v1.36.4 (kube-apiserver,
+# kube-controller-manager, kube-scheduler, kubectl) or etcd, from their modules.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-[ $# -eq 1 ] || { echo "usage: build-program.sh oracle|enginebench" >&2; exit 2; }
+usage() { echo "usage: build-program.sh NAME, see its first lines" >&2; exit 2; }
+[ $# -eq 1 ] || usage
 name=$1
 cd "$here"
-hash=$(cat go.mod go.sum "$name"/*.go | sha256sum | cut -c1-16)
+# Upstream asks its own version, which a build from modules does not know.
+version="-X k8s.io/component-base/version.gitVersion=v1.36.4"
+case $name in
+  oracle | enginebench | fakekubelet | goextender | rigtool)
+    package=./$name flags=$version
+    set -- "$name"/*.go ;;
+  kube-apiserver | kube-controller-manager | kube-scheduler | kubectl | etcd)
+    # A module of its own: what these need is not forced upon our programs.
+    cd programs
+    package=k8s.io/kubernetes/cmd/$name
+    [ "$name" != etcd ] || package=go.etcd.io/etcd/server/v3
+    flags="-s -w $version -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=36"
+    set -- ;;
+  *) usage ;;
+esac
+hash=$(cat go.mod go.sum "$@" | sha256sum | cut -c1-16)
 folder=${BERTH_ORACLE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/berth}/$name-$hash
 program=$folder/$name
 if [ ! -x "$program" ]; then
   command -v go >/dev/null || { echo "build-program.sh: no go on PATH" >&2; exit 2; }
   mkdir -p "$folder"
   echo "building $name (minutes, the first time)" >&2
-  # Upstream asks its own version, which a build from modules does not know.
-  GOFLAGS="-mod=readonly -buildvcs=false" go build -ldflags "-X k8s.io/component-base/version.gitVersion=v1.36.4" -o "$program.$$" "./$name" >&2
+  GOFLAGS="${GOFLAGS:-} -mod=readonly -buildvcs=false" go build -ldflags "$flags" -o "$program.$$" "$package" >&2
   mv "$program.$$" "$program"
 fi
 echo "$program"

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Rigtool does for the script `controlplane` what a shell does badly: certificates, free ports, a look at a health
+// endpoint, a scheduler configuration made to fit.
+package main
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/yaml"
+)
+
+const usage = `usage: rigtool ports N                                N free loopback ports on a line
+       rigtool certificates DIR                       an authority and what it signed, into an empty folder
+       rigtool kubeconfig DIR USER SERVER             a kubeconfig of one of those users, on stdout
+       rigtool get DIR URL                            succeeds if the answer is 200; as user admin
+       rigtool scheduler-config FILE KUBECONFIG       FILE with that kubeconfig if it names none, on stdout`
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "rigtool:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	switch {
+	case len(args) == 2 && args[0] == "ports":
+		return printPorts(args[1])
+	case len(args) == 2 && args[0] == "certificates":
+		return writeCertificates(args[1])
+	case len(args) == 4 && args[0] == "kubeconfig":
+		return printKubeconfig(args[1], args[2], args[3])
+	case len(args) == 3 && args[0] == "get":
+		return get(args[1], args[2])
+	case len(args) == 3 && args[0] == "scheduler-config":
+		return printSchedulerConfig(args[1], args[2])
+	}
+	return errors.New(usage)
+}
+
+// printPorts looks below the range that the kernel gives to outgoing connections, so that none of those takes a port
+// between our look and the server's start.
+func printPorts(text string) error {
+	count, err := strconv.Atoi(text)
+	if err != nil || count < 1 || count > 100 {
+		return fmt.Errorf("ports: want a number from 1 to 100, got %q", text)
+	}
+	var ports []string
+	for tries := 0; len(ports) < count; tries++ {
+		if tries == 1000 {
+			return errors.New("ports: found no free loopback ports from 20000 to 29999")
+		}
+		port := strconv.Itoa(20000 + rand.IntN(10000))
+		listener, err := net.Listen("tcp", "127.0.0.1:"+port)
+		if err != nil {
+			continue
+		}
+		defer listener.Close() // held until all are found: no port twice
+		ports = append(ports, port)
+	}
+	fmt.Println(strings.Join(ports, " "))
+	return nil
+}
+
+func get(dir, url string) error {
+	authority, err := os.ReadFile(filepath.Join(dir, "ca.crt"))
+	if err != nil {
+		return err
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(authority)
+	certificate, err := tls.LoadX509KeyPair(filepath.Join(dir, "admin.crt"), filepath.Join(dir, "admin.key"))
+	if err != nil {
+		return err
+	}
+	client := http.Client{
+		Timeout:   5 * time.Second,
+		Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{certificate}}},
+	}
+	response, err := client.Get(url)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	body, _ := io.ReadAll(io.LimitReader(response.Body, 4096))
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %s: %s", url, response.Status, body)
+	}
+	return nil
+}
+
+// printSchedulerConfig exists because kube-scheduler passes over --kubeconfig when it is given a --config.
+func printSchedulerConfig(file, kubeconfig string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	config := map[string]any{}
+	if err := yaml.Unmarshal(text, &config); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	if kind := config["kind"]; kind != "KubeSchedulerConfiguration" {
+		return fmt.Errorf("%s: kind: want KubeSchedulerConfiguration, got %v", file, kind)
+	}
+	if config["clientConnection"] == nil {
+		config["clientConnection"] = map[string]any{}
+	}
+	connection, ok := config["clientConnection"].(map[string]any)
+	if !ok {
+		return fmt.Errorf("%s: clientConnection: want an object, got %v", file, config["clientConnection"])
+	}
+	if value := connection["kubeconfig"]; value == nil || value == "" {
+		connection["kubeconfig"] = kubeconfig
+	}
+	out, err := yaml.Marshal(config)
+	if err != nil {
+		return err
+	}
+	_, err = os.Stdout.Write(out)
+	return err
+}

@@ -227,7 +227,7 @@ struct PreScoreOutcome {
 
 class PreScorePlugin : public virtual Plugin {
  public:
-  // `feasible`: rows that passed all filters, ascending; at least two.
+  // `feasible`: rows that passed all filters, ascending; at least two, but an extender may be asked about one.
   virtual PreScoreOutcome PreScore(const Cycle& cycle, std::span<const Row> feasible) const = 0;
 };
 

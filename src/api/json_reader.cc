@@ -73,6 +73,10 @@ std::string Context::Path() const {
 }
 
 void Context::Record(std::string value, std::string message) {
+  if (stop_at_error_) {
+    if (!errors_.empty()) return;
+    broken_ = true;
+  }
   LoadError error;
   error.path = Path();
   error.value = std::move(value);
@@ -148,10 +152,12 @@ void Context::WrongType(std::string_view expected, JsonValue value) {
                   std::string(got));
 }
 
-void Context::Broken(simdjson::error_code error) {
+void Context::Broken(simdjson::error_code error) { Malformed(simdjson::error_message(error)); }
+
+void Context::Malformed(std::string_view what) {
   if (broken_) return;
   broken_ = true;
-  Record("", std::string("malformed JSON: ") + simdjson::error_message(error));
+  Record("", "malformed JSON: " + std::string(what));
 }
 
 bool IsNull(Context& context, JsonValue value) {

@@ -33,6 +33,9 @@ class Context {
   // True in file mode, where every value gets the API server's validation.
   bool strict() const { return mode_ == DecodeMode::kFile; }
   DecodeMode mode() const { return mode_; }
+  // From now on the first error ends the reading as malformed JSON does. For messages from anybody: each of their bytes
+  // could be an error, and nobody reads a list of millions.
+  void StopAtFirstError() { stop_at_error_ = true; }
   // Malformed JSON was met: nothing behind it can be read.
   bool broken() const { return broken_; }
   size_t error_count() const { return errors_.size(); }
@@ -49,6 +52,7 @@ class Context {
   void Invalid(std::string_view value, const Complaints& complaints);
   void WrongType(std::string_view expected, JsonValue value);
   void Broken(simdjson::error_code error);
+  void Malformed(std::string_view what);
   // Somebody else met malformed JSON in the same document and recorded it: read no further.
   void Stop() { broken_ = true; }
 
@@ -73,7 +77,7 @@ class Context {
   DecodeMode mode_;
   std::vector<LoadError>& errors_;
   std::vector<Step> steps_;
-  bool broken_ = false;
+  bool broken_ = false, stop_at_error_ = false;
 };
 
 // Puts one step on the path for as long as it lives.

@@ -168,7 +168,7 @@ const char* PluginsKey(Point point) {
   return "";
 }
 
-SchedulerConfiguration Decode(const Value& document, std::vector<FieldError>& errors) {
+SchedulerConfiguration Decode(const Value& document, std::vector<FieldError>& errors, bool default_plugins) {
   SchedulerConfiguration config;
   ArgsReader in(&document, "", &errors);
   in.Int32("parallelism", config.parallelism);
@@ -202,7 +202,9 @@ SchedulerConfiguration Decode(const Value& document, std::vector<FieldError>& er
   }
   // Several profiles must all be named by the user.
   if (config.profiles.size() == 1 && !named[0]) config.profiles[0].scheduler_name = "default-scheduler";
-  for (Profile& profile : config.profiles) profile.plugins = MergePlugins(profile.plugins);
+  if (default_plugins) {
+    for (Profile& profile : config.profiles) profile.plugins = MergePlugins(profile.plugins);
+  }
   return config;
 }
 

@@ -11,8 +11,9 @@
 namespace berth::config {
 
 // Reads the document, adding complaints to `errors`, and fills in defaults. Plugin arguments are taken over unread.
+// `default_plugins`: profiles get those that are enabled without being asked for.
 // REQUIRES: apiVersion and kind have been checked.
-SchedulerConfiguration Decode(const Value& document, std::vector<FieldError>& errors);
+SchedulerConfiguration Decode(const Value& document, std::vector<FieldError>& errors, bool default_plugins = true);
 
 // The json name of a point's list in `plugins`, e.g. "preFilter".
 const char* PluginsKey(Point point);

@@ -45,7 +45,7 @@ namespace {
 constexpr size_t kConfigBudget = size_t{4} << 20;
 }  // namespace
 
-Loaded LoadConfiguration(std::string_view text, const Registry& registry) {
+Loaded LoadConfiguration(std::string_view text, const Registry& registry, UnnamedPlugins unnamed) {
   Loaded loaded;
   Value document;
   int documents = 0;
@@ -67,7 +67,7 @@ Loaded LoadConfiguration(std::string_view text, const Registry& registry) {
     return loaded;
   }
   if (!CheckKind(document, loaded.errors)) return loaded;
-  loaded.config = Decode(document, loaded.errors);
+  loaded.config = Decode(document, loaded.errors, unnamed == UnnamedPlugins::kDefaults);
   Validate(loaded.config, registry, loaded.errors);
   return loaded;
 }

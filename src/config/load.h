@@ -21,9 +21,13 @@ struct Loaded {
   bool ok() const { return errors.empty(); }
 };
 
+// Which plugins a profile gets that it does not name.
+enum class UnnamedPlugins { kDefaults, kNone };
+
 // Reads YAML or JSON strictly (unknown and repeated fields are errors), applies defaults, validates as kube-scheduler
 // does, and has the registry's plugins check their arguments. Arguments stay as written; ToValue completes them.
-Loaded LoadConfiguration(std::string_view text, const Registry& registry);
+Loaded LoadConfiguration(std::string_view text, const Registry& registry,
+                         UnnamedPlugins unnamed = UnnamedPlugins::kDefaults);
 
 // What an empty file means.
 SchedulerConfiguration DefaultConfiguration(const Registry& registry);

@@ -47,6 +47,19 @@ Judgement Judge::Run(const Pod& pod, const Snapshot& snapshot, const JudgeOption
                });
 }
 
+Judgement Judge::Score(const Pod& pod, const Snapshot& snapshot, std::vector<Row> rows) const {
+  Judgement out;
+  const Error error = GuardError([&] {
+    CycleRun run(profile_, table_, pod, snapshot, clock_.Now());
+    run.RunPreFilter();  // for its states: what it says of the pod is no matter here
+    out.feasible = std::move(rows);
+    return out.feasible.empty() ? Error::Ok() : ScoreAll(run, out);
+  });
+  out.kind = error.ok() ? Judgement::Kind::kFits : Judgement::Kind::kFailed;
+  if (!error.ok()) out.message = error.text();
+  return out;
+}
+
 Judgement Judge::RunStages(const Pod& pod, const Snapshot& snapshot, const JudgeOptions& options) const {
   Judgement out;
   if (options.pre_enqueue) {
@@ -77,7 +90,7 @@ Judgement Judge::RunStages(const Pod& pod, const Snapshot& snapshot, const Judge
     out.absent = pre.ruling.verdict;
     out.outright = std::move(pre.ruling);
   } else {
-    FilterAll(run, pre, out);
+    FilterAll(run, pre, options.only, out);
     // A node whose judging failed fails the cycle; its verdict stays, so that explain can show where.
     VerdictId known = kNotJudged;  // not an error; neighbours mostly share a verdict
     for (Row row = 0; row < out.verdicts.size(); ++row) {
@@ -103,6 +116,10 @@ Judgement Judge::RunStages(const Pod& pod, const Snapshot& snapshot, const Judge
     if (options.post_filter) PostFilterAll(run, out);
     out.kind = Judgement::Kind::kRejected;
     out.message = FitError(snapshot, out);
+    return out;
+  }
+  if (!options.score) {
+    out.kind = Judgement::Kind::kFits;
     return out;
   }
   // A pod that was nominated goes to that node if it fits there, without a look at the scores.
@@ -153,7 +170,7 @@ void Judge::TakeAdvice(const Advice& advice, const Snapshot& snapshot, Judgement
   });
 }
 
-void Judge::FilterAll(CycleRun& run, const PreFilterRuling& pre, Judgement& out) const {
+void Judge::FilterAll(CycleRun& run, const PreFilterRuling& pre, std::span<const uint8_t> only, Judgement& out) const {
   const Snapshot& snapshot = run.snapshot();
   std::vector<uint8_t> active;
   if (pre.node_names) {
@@ -166,6 +183,7 @@ void Judge::FilterAll(CycleRun& run, const PreFilterRuling& pre, Judgement& out)
     active.assign(snapshot.live().begin(), snapshot.live().end());
   }
   for (size_t row = 0; row < active.size(); ++row) {
+    if (!only.empty() && !only[row]) active[row] = 0;
     if (!active[row]) continue;
     out.verdicts[row] = kFitsId;
     ++out.evaluated;

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -67,6 +68,9 @@ struct JudgeOptions {
   size_t limit = 0;
   size_t start = 0;
   const Advice* advice = nullptr;
+  // By row: judge only those with a 1; empty: all. Whatever is prepared for the pod is prepared for the whole cluster.
+  std::span<const uint8_t> only = {};
+  bool score = true;  // false: stop after the filters; `feasible` is all that fit, also for a nominated pod
 };
 
 // REQUIRES: profile and table outlive the judge. Thread safety: scheduling thread.
@@ -77,10 +81,13 @@ class Judge {
 
   // Never throws: what a plugin throws ends in a Judgement of kind kFailed.
   Judgement Run(const Pod& pod, const Snapshot& snapshot, const JudgeOptions& options = {}) const;
+  // Scores these rows, even a single one, whether they fit or not: the judgement's scores and totals are in their
+  // order. Its kind is kFits or kFailed. REQUIRES: live rows, ascending. Never throws.
+  Judgement Score(const Pod& pod, const Snapshot& snapshot, std::vector<Row> rows) const;
 
  private:
   Judgement RunStages(const Pod& pod, const Snapshot& snapshot, const JudgeOptions& options) const;
-  void FilterAll(CycleRun& run, const PreFilterRuling& pre, Judgement& out) const;
+  void FilterAll(CycleRun& run, const PreFilterRuling& pre, std::span<const uint8_t> only, Judgement& out) const;
   void TakeAdvice(const Advice& advice, const Snapshot& snapshot, Judgement& out) const;
   void PostFilterAll(CycleRun& run, Judgement& out) const;
   Error ScoreAll(CycleRun& run, Judgement& out) const;

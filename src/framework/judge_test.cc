@@ -325,5 +325,49 @@ TEST_F(JudgeTest, FreeAndGhostRowsAreNeverJudged) {
   EXPECT_EQ(judgement.evaluated, 2u);
 }
 
+TEST_F(JudgeTest, OnlyTheRowsAskedAboutAreJudged) {
+  AddNodes(4);
+  std::vector<std::string> asked;
+  maker_.FilterNodes("f", [&](const NodeView& node) {
+    asked.push_back(node.name());
+    return node.name() == "n3" ? Verdict(Code::kUnschedulable, "no") : Verdict();
+  });
+  const std::vector<uint8_t> only = {0, 1, 0, 1};
+  JudgeOptions options;
+  options.only = only;
+  const Judgement judgement = Run(options);
+  EXPECT_THAT(asked, ElementsAre("n1", "n3"));
+  EXPECT_THAT(judgement.feasible, ElementsAre(1));
+  EXPECT_EQ(judgement.verdicts[0], kNotJudged);
+  EXPECT_EQ(judgement.evaluated, 2u);
+}
+
+TEST_F(JudgeTest, WithoutScoringANominatedPodKeepsAllNodesThatFit) {
+  AddNodes(3);
+  maker_.Score("s", 1, ByNumber({1, 2, 3}));
+  pod_ = MakePod("p").Nominated("n1");
+  JudgeOptions options;
+  options.score = false;
+  const Judgement judgement = Run(options);
+  EXPECT_EQ(judgement.kind, Kind::kFits);
+  EXPECT_THAT(judgement.feasible, ElementsAre(0, 1, 2));
+  EXPECT_THAT(judgement.scores, IsEmpty());
+}
+
+TEST_F(JudgeTest, GivenRowsAreScoredWhetherTheyFitOrNot) {
+  AddNodes(3);
+  RejectAll();
+  maker_.Score("s", 2, ByNumber({10, 20, 30}));
+  const Judge judge(maker_.profile, table_, clock_);
+  EXPECT_THAT(judge.Score(pod_, cluster_.snapshot(), {0, 2}).totals, ElementsAre(20, 60));
+  EXPECT_THAT(judge.Score(pod_, cluster_.snapshot(), {1}).totals, ElementsAre(40));
+  EXPECT_EQ(judge.Score(pod_, cluster_.snapshot(), {}).kind, Kind::kFits);
+  maker_.profile.score.clear();
+  maker_.Score("s", 1, [](const std::string&) -> int64_t { throw std::runtime_error("boom"); });
+  const Judgement failed = judge.Score(pod_, cluster_.snapshot(), {1});
+  EXPECT_EQ(failed.kind, Kind::kFailed);
+  EXPECT_NE(failed.message.find("boom"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace berth::framework

@@ -52,8 +52,8 @@ class Complaints {
 
 class Builder {
  public:
-  Builder(const config::Profile& config, const Registry& registry, Handle& handle)
-      : config_(config), registry_(registry), handle_(handle) {}
+  Builder(const config::Profile& config, const Registry& registry, Handle& handle, ProfileUse use)
+      : config_(config), registry_(registry), handle_(handle), use_(use) {}
 
   Result<std::unique_ptr<Profile>> Build(int32_t percentage) {
     profile_ = std::make_unique<Profile>();
@@ -64,7 +64,7 @@ class Builder {
     CheckPlacement(config_.plugins.placement_generate, "PlacementGeneratePlugin", {"TopologyPlacementGenerator"});
     CheckPlacement(config_.plugins.placement_score, "PlacementScorePlugin", {"NodeResourcesFit", "PodGroupPodsCount"});
     for (const Point point : kBuildOrder) lists_[static_cast<size_t>(point)] = Expand(point);
-    CheckCounts();
+    if (use_ == ProfileUse::kScheduler) CheckCounts();
     Fill();
     if (!errors_.texts().empty()) return Error(JoinErrors(errors_.texts()));
     return std::move(profile_);
@@ -242,6 +242,7 @@ class Builder {
   const config::Profile& config_;
   const Registry& registry_;
   Handle& handle_;
+  const ProfileUse use_;
   std::unique_ptr<Profile> profile_;
   std::map<std::string, uint16_t> index_;
   std::array<std::vector<std::string>, kPointCount> lists_;
@@ -293,8 +294,8 @@ bool TotalScoreCouldOverflow(const std::vector<int64_t>& weights) {
 }
 
 Result<std::unique_ptr<Profile>> BuildProfile(const config::Profile& config, const Registry& registry, Handle& handle,
-                                              int32_t percentage_of_nodes_to_score) {
-  return Builder(config, registry, handle).Build(percentage_of_nodes_to_score);
+                                              int32_t percentage_of_nodes_to_score, ProfileUse use) {
+  return Builder(config, registry, handle, use).Build(percentage_of_nodes_to_score);
 }
 
 Result<Profiles> BuildProfiles(const config::SchedulerConfiguration& config, const Registry& registry,

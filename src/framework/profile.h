@@ -60,13 +60,17 @@ struct Profile {
   const std::string& name(uint16_t index) const { return plugins[index].name; }
 };
 
+// A scheduler's profile has exactly one queue sort plugin and a bind plugin at least; a part of one need not.
+enum class ProfileUse : uint8_t { kScheduler, kPart };
+
 // Makes the plugins of one profile of a completed, validated configuration. Errors are what kube-scheduler refuses at
 // start: unknown plugin, missing extension point, plugin twice at one point, not exactly one queue sort, no bind
 // plugin, weights that could overflow, a factory that fails. All are reported, joined by "; ", not only the first.
 // `percentage_of_nodes_to_score` is the configuration's, for a profile that does not set its own.
 // REQUIRES: `handle` outlives the profile.
 Result<std::unique_ptr<Profile>> BuildProfile(const config::Profile& config, const Registry& registry, Handle& handle,
-                                              int32_t percentage_of_nodes_to_score = 0);
+                                              int32_t percentage_of_nodes_to_score = 0,
+                                              ProfileUse use = ProfileUse::kScheduler);
 
 // All profiles by scheduler name.
 using Profiles = std::map<std::string, std::unique_ptr<Profile>, std::less<>>;

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests as kube-scheduler sends them, as others might, and as nobody should.
+#include "extender/extender_args.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+#include "extender/extender_test_util.h"
+
+namespace berth::extender {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+
+std::string ErrorOf(std::string body) {
+  const Result<ExtenderArgs> args = DecodeExtenderArgs(body);
+  return args.ok() ? "" : args.error().text();
+}
+
+TEST(ExtenderArgsTest, CompleteNodesAreReadAndKeepTheirBytes) {
+  std::string body =
+      R"({"Pod":{"metadata":{"name":"p","namespace":"d","uid":"u"},"spec":{"containers":[{"name":"c","resources":
+      {"requests":{"cpu":"2"}}}]}},"Nodes":{"metadata":{},"items":[ {"metadata":{"name":"a","managedFields":[{"x":"}"}]},
+      "status":{"allocatable":{"cpu":"4"}}} , {"metadata":{"name":"b","labels":{"k":"v"}}}]},"NodeNames":null})";
+  const Result<ExtenderArgs> args = DecodeExtenderArgs(body);
+  ASSERT_TRUE(args.ok()) << args.error().text();
+  ASSERT_TRUE(args->pod);
+  EXPECT_EQ(FullName(*args->pod), "d/p");
+  EXPECT_FALSE(args->node_names);
+  ASSERT_TRUE(args->nodes);
+  ASSERT_EQ(args->nodes->size(), 2u);
+  EXPECT_EQ((*args->nodes)[0].node->name(), "a");
+  EXPECT_EQ(*(*args->nodes)[1].node->meta.labels.Find("k"), "v");
+  EXPECT_EQ((*args->nodes)[1].json, R"({"metadata":{"name":"b","labels":{"k":"v"}}})");
+  EXPECT_TRUE((*args->nodes)[0].json.starts_with("{\"metadata\""));
+  EXPECT_TRUE((*args->nodes)[0].json.ends_with("\"4\"}}}"));
+  EXPECT_GE((*args->nodes)[0].json.data(), body.data());
+}
+
+TEST(ExtenderArgsTest, NullAbsentAndEmptyAreToldApart) {
+  std::string body = R"({"Pod":null,"Nodes":null,"NodeNames":[]})";
+  const Result<ExtenderArgs> args = DecodeExtenderArgs(body);
+  ASSERT_TRUE(args.ok()) << args.error().text();
+  EXPECT_FALSE(args->pod);
+  EXPECT_FALSE(args->nodes);
+  ASSERT_TRUE(args->node_names);
+  EXPECT_THAT(*args->node_names, IsEmpty());
+
+  std::string other = R"({"Nodes":{}})";
+  const Result<ExtenderArgs> nodes = DecodeExtenderArgs(other);
+  ASSERT_TRUE(nodes.ok()) << nodes.error().text();
+  EXPECT_FALSE(nodes->node_names);
+  ASSERT_TRUE(nodes->nodes);
+  EXPECT_THAT(*nodes->nodes, IsEmpty());
+}
+
+TEST(ExtenderArgsTest, KeysAreReadInAnyCaseAndTheLastOneCounts) {
+  std::string body = R"({"pod":{"metadata":{"name":"p"}},"NODENAMES":["x"],"nodeNames":["a","b"],
+                         "nodes":{"Items":[{"metadata":{"name":"n"}}]},"Nodes":null})";
+  const Result<ExtenderArgs> args = DecodeExtenderArgs(body);
+  ASSERT_TRUE(args.ok()) << args.error().text();
+  EXPECT_EQ(args->pod->name(), "p");
+  EXPECT_THAT(*args->node_names, ElementsAre("a", "b"));
+  EXPECT_FALSE(args->nodes);
+}
+
+TEST(ExtenderArgsTest, KeysMatchAsInGo) {
+  EXPECT_TRUE(KeyMatches("nodes", "Nodes"));
+  EXPECT_TRUE(KeyMatches("Node\xc5\xbf", "Nodes"));  // U+017F folds to s
+  EXPECT_TRUE(
+      KeyMatches("\xe2\x84\xaa"
+                 "ind",
+                 "Kind"));  // U+212A folds to k
+  EXPECT_FALSE(KeyMatches("node", "Nodes"));
+  EXPECT_FALSE(KeyMatches("nodess", "Nodes"));
+  EXPECT_FALSE(KeyMatches("n_des", "Nodes"));
+  EXPECT_FALSE(KeyMatches("", "Nodes"));
+}
+
+TEST(ExtenderArgsTest, UnknownKeysArePassedOverWhateverTheyHold) {
+  std::string body = R"({"Extra":{"a":[1,{"b":null}]},"Pod":{"metadata":{"name":"p"},"future":[[]]},"NodeNames":["a"],
+                         "Nodes":null,"x":"\u00e4","y":-1.5e3})";
+  const Result<ExtenderArgs> args = DecodeExtenderArgs(body);
+  ASSERT_TRUE(args.ok()) << args.error().text();
+  EXPECT_THAT(*args->node_names, ElementsAre("a"));
+}
+
+TEST(ExtenderArgsTest, ErrorsNameFieldAndValue) {
+  const std::pair<const char*, const char*> cases[] = {
+      {R"({"NodeNames":["a",7]})", "NodeNames[1]: Invalid value: 7: must be a string"},
+      {R"({"NodeNames":"a"})", "NodeNames: Invalid value: \"a\": must be an array"},
+      {R"({"Nodes":[]})", "Nodes: Invalid value: must be an object"},
+      {R"({"Nodes":{"items":{}}})", "Nodes.items: Invalid value: must be an array"},
+      {R"({"Nodes":{"items":[{},3]}})", "Nodes.items[1]: Invalid value: 3: must be an object"},
+      {R"({"Nodes":{"items":[{"spec":{"unschedulable":"yes"}}]}})",
+       "Nodes.items[0].spec.unschedulable: Invalid value: \"yes\": must be a boolean"},
+      {R"({"Nodes":{"items":[{"status":{"allocatable":{"cpu":"4x"}}}]}})", "Nodes.items[0].status.allocatable[cpu]"},
+      {R"({"Pod":"p"})", "Pod: Invalid value: \"p\": must be an object"},
+      {R"({"Pod":{"spec":{"priority":1e99}}})", "Pod.spec.priority: Invalid value: 1e99"},
+  };
+  for (const auto& [body, want] : cases) EXPECT_THAT(ErrorOf(body), HasSubstr(want)) << body;
+}
+
+TEST(ExtenderArgsTest, WhatIsNoJsonIsRefusedWithASentence) {
+  const char* const cases[] = {"",
+                               "   ",
+                               "{",
+                               "[]",
+                               "null",
+                               "7",
+                               "\"x\"",
+                               "{]",
+                               "{\"Pod\":",
+                               "{\"Pod\":}",
+                               "{\"Pod\" 1}",
+                               "{\"Pod\":{}",
+                               "{}{}",
+                               "{},",
+                               "{\"a\":1,}",
+                               "{\"a\":tru}",
+                               "{\"a\":01}",
+                               "{\"a\":\"\x01\"}",
+                               "{\"a\":[1,]}",
+                               "{\"a\":{\"b\"}}",
+                               "{\"NodeNames\":[\"\xff\"]}",
+                               "{\"NodeNames\":[\"\\ud800\"]}",
+                               "{\"Nodes\":{\"items\":[{]}}"};
+  for (const char* body : cases) EXPECT_FALSE(ErrorOf(body).empty()) << body;
+}
+
+TEST(ExtenderArgsTest, DepthHasALimit) {
+  const std::string deep(100'000, '[');
+  EXPECT_FALSE(ErrorOf("{\"x\":" + deep + "}").empty());
+  EXPECT_FALSE(ErrorOf("{\"x\":" + deep + std::string(deep.size(), ']') + "}").empty());
+  EXPECT_FALSE(ErrorOf("{\"Nodes\":{\"items\":[" + deep).empty());
+}
+
+TEST(ExtenderArgsTest, LongValuesAndManyErrorsMakeOneShortSentence) {
+  std::string taints;
+  for (int i = 0; i < 50'000; ++i) taints += "1,";
+  const std::string many = ErrorOf(R"({"Nodes":{"items":[{"spec":{"taints":[)" + taints + "1]}}]}}");
+  EXPECT_THAT(many, HasSubstr("Nodes.items[0].spec.taints[0]: Invalid value: 1"));
+  std::string umlauts;
+  for (int i = 0; i < 100'000; ++i) umlauts += "\xc3\xa4";
+  EXPECT_LT(ErrorOf(R"({"Pod":")" + umlauts + "\"}").size(), 600u);
+}
+
+TEST(ExtenderArgsTest, AnObjectLargerThanAnyClusterStoresIsRefusedBeforeItIsRead) {
+  const std::string filler(kMaxObjectBytes, ' ');
+  EXPECT_THAT(ErrorOf("{\"Pod\":{" + filler + "}}"), HasSubstr("Pod: Invalid value: 4194306 bytes"));
+  EXPECT_THAT(ErrorOf("{\"Nodes\":{\"items\":[{" + filler + "}]}}"), HasSubstr("Nodes.items[0]: Invalid value"));
+}
+
+TEST(ExtenderArgsTest, MoreNodesThanAnyClusterHasAreRefused) {
+  std::string names = "{\"NodeNames\":[\"\"";
+  for (size_t i = 0; i < kMaxNodes; ++i) names += ",\"\"";
+  EXPECT_THAT(ErrorOf(names + "]}"), HasSubstr("must have at most 200000 items"));
+}
+
+TEST(ExtenderArgsTest, ABodyWithoutRoomForPaddingIsGivenSome) {
+  std::string body = R"({"NodeNames":["a"]})";
+  body.shrink_to_fit();
+  EXPECT_TRUE(DecodeExtenderArgs(body).ok());
+}
+
+TEST(ExtenderPreemptionArgsTest, BothKindsOfVictimsAreRead) {
+  std::string body = R"({"Pod":{"metadata":{"name":"p"}},"NodeNameToVictims":{"n":{"Pods":[{"metadata":{"uid":"a",
+      "name":"x"},"spec":{}},{"metadata":{"uid":"b"}}],"NumPDBViolations":2}},"NodeNameToMetaVictims":
+      {"m":{"pods":[{"uid":"c","other":1}],"numpdbviolations":1},"o":{"Pods":null},"q":{"Pods":[]}}})";
+  const Result<ExtenderPreemptionArgs> args = DecodePreemptionArgs(body);
+  ASSERT_TRUE(args.ok()) << args.error().text();
+  EXPECT_THAT(*args->victims, ElementsAre(Pair("n", Evict({"a", "b"}, 2))));
+  EXPECT_THAT(*args->meta_victims, ElementsAre(Pair("m", Evict({"c"}, 1)), Pair("o", Victims{}), Pair("q", Evict({}))));
+}
+
+TEST(ExtenderPreemptionArgsTest, WhatWouldCrashKubeSchedulerOnTheWayBackIsLeftOut) {
+  std::string body = R"({"NodeNameToMetaVictims":{"a":null,"b":{"Pods":[null,{"UID":"x"}]},"c":{},"c":null}})";
+  const Result<ExtenderPreemptionArgs> args = DecodePreemptionArgs(body);
+  ASSERT_TRUE(args.ok()) << args.error().text();
+  EXPECT_FALSE(args->victims);
+  EXPECT_THAT(*args->meta_victims, ElementsAre(Pair("b", Evict({"x"}, 0))));
+}
+
+TEST(ExtenderPreemptionArgsTest, ErrorsNameTheNode) {
+  std::string body = R"({"NodeNameToMetaVictims":{"n1":{"Pods":[{"UID":1}]}}})";
+  const Result<ExtenderPreemptionArgs> args = DecodePreemptionArgs(body);
+  ASSERT_FALSE(args.ok());
+  EXPECT_THAT(args.error().text(), HasSubstr("NodeNameToMetaVictims[n1].Pods[0].UID: Invalid value: 1"));
+}
+
+TEST(ExtenderBindingArgsTest, AllFieldsAreRead) {
+  std::string body = R"({"PodName":"p","podNamespace":"d","PODUID":"u","Node":"n","more":{}})";
+  const Result<ExtenderBindingArgs> args = DecodeBindingArgs(body);
+  ASSERT_TRUE(args.ok()) << args.error().text();
+  EXPECT_EQ(args->pod_name, "p");
+  EXPECT_EQ(args->pod_namespace, "d");
+  EXPECT_EQ(args->pod_uid, "u");
+  EXPECT_EQ(args->node, "n");
+}
+
+}  // namespace
+}  // namespace berth::extender

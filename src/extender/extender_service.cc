@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+// The protocol's verbs on a profile; binding is in extender_service_bind.cc.
+#include "extender/extender_service.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "berth/quantity.h"
+#include "cluster/cluster_state.h"
+#include "framework/guard.h"
+#include "framework/judge.h"
+
+namespace berth::extender {
+namespace {
+
+using framework::Judge;
+using framework::Judgement;
+using Int128 = Quantity::Int128;
+
+constexpr char kNoNodeData[] = "there is no node data for NodeNames: no API server is configured";
+constexpr char kNoPod[] = "Pod: Required value";
+
+// Why the protocol cannot carry an extension point; empty: it can.
+std::string_view WhyNot(Point point) {
+  switch (point) {
+    case Point::kPreFilter:
+    case Point::kFilter:
+    case Point::kPreScore:
+    case Point::kScore:
+    case Point::kBind:
+      return "";
+    case Point::kPostFilter:
+      return "kube-scheduler chooses victims itself and asks an extender's filters about them (preempt)";
+    case Point::kPreEnqueue:
+    case Point::kQueueSort:
+      return "an extender does not see the queue";
+    case Point::kReserve:
+    case Point::kPermit:
+    case Point::kPreBind:
+    case Point::kPostBind:
+      return "an extender is not asked between its prioritize and its bind, nor behind that";
+  }
+  return "unknown extension point";
+}
+
+std::vector<std::string> Refusals(const framework::Profile& profile) {
+  std::vector<std::string> refusals;
+  for (size_t i = 0; i < kPointCount; ++i) {
+    const auto point = static_cast<Point>(i);
+    const std::string_view why = WhyNot(point);
+    if (why.empty()) continue;
+    for (const config::PluginRef& ref : PluginsAt(profile, point)) {
+      refusals.push_back("plugin \"" + ref.name + "\" cannot be served at " + std::string(ToString(point)) + ": " +
+                         std::string(why));
+    }
+  }
+  if (refusals.empty() && profile.plugins.empty()) {
+    refusals.push_back("the profile names no plugin; none is served without being named");
+  }
+  return refusals;
+}
+
+// An answer that holds for every node of this name.
+bool NamesOnly(const Depends& depends) {
+  return (depends.row & ~row_field::kName) == 0 && (depends.epochs & ~epoch::kNodeSet) == 0;
+}
+
+int64_t Saturated(Int128 number) {
+  constexpr Int128 kMin = std::numeric_limits<int64_t>::min(), kMax = std::numeric_limits<int64_t>::max();
+  return static_cast<int64_t>(std::clamp(number, kMin, kMax));
+}
+
+std::string TextOf(const Verdict& verdict) {
+  std::string text = verdict.message();
+  return text.empty() ? "rejected without a reason" : text;
+}
+
+// The texts of a reply, each once.
+class Texts {
+ public:
+  explicit Texts(std::vector<std::string>& texts) : texts_(texts) {}
+  uint32_t Of(const Verdict& verdict) { return Of(TextOf(verdict)); }
+  uint32_t Of(const std::string& text) {
+    const auto [it, added] = ids_.try_emplace(text, static_cast<uint32_t>(texts_.size()));
+    if (added) texts_.push_back(text);
+    return it->second;
+  }
+
+ private:
+  std::vector<std::string>& texts_;
+  std::map<std::string, uint32_t> ids_;
+};
+
+}  // namespace
+
+ExtenderService::ExtenderService(const Clock& clock, NodeSource* nodes, Binder* binder, ServiceOptions options,
+                                 std::string name)
+    : clock_(clock),
+      nodes_(nodes),
+      binder_(binder),
+      options_(std::move(options)),
+      writer_(binder),
+      host_(framework::HostOptions{std::move(name), 0, {}}, clock, writer_, services_) {}
+
+Result<std::unique_ptr<ExtenderService>> ExtenderService::Make(const config::Profile& profile, const Registry& registry,
+                                                               const Clock& clock, NodeSource* nodes, Binder* binder,
+                                                               ServiceOptions options) {
+  std::unique_ptr<ExtenderService> service(
+      new ExtenderService(clock, nodes, binder, std::move(options), profile.scheduler_name));
+  Result<std::unique_ptr<framework::Profile>> built =
+      framework::BuildProfile(profile, registry, service->host_, 0, framework::ProfileUse::kPart);
+  if (!built.ok()) return built.error().Wrap("profile " + profile.scheduler_name);
+  service->profile_ = std::move(built).value();
+  std::string text;
+  for (const std::string& refusal : Refusals(*service->profile_)) text += (text.empty() ? "" : "; ") + refusal;
+  if (!text.empty()) return Error("profile " + profile.scheduler_name + ": " + text);
+  return service;
+}
+
+bool ExtenderService::LooksBeyondNames(bool filter, bool score) const {
+  const auto beyond = [](const auto& entries, Point point) {
+    return std::any_of(entries.begin(), entries.end(),
+                       [&](const auto& entry) { return !NamesOnly(entry.plugin->DependsOn(point)); });
+  };
+  // PreFilter and PreScore judge no row: their epochs alone count.
+  const auto beyond_epochs = [](const auto& entries, Point point) {
+    return std::any_of(entries.begin(), entries.end(), [&](const auto& entry) {
+      return !NamesOnly({0, entry.plugin->DependsOn(point).epochs});
+    });
+  };
+  if (filter && (beyond_epochs(profile_->pre_filter, Point::kPreFilter) || beyond(profile_->filter, Point::kFilter))) {
+    return true;
+  }
+  return score && (beyond_epochs(profile_->pre_score, Point::kPreScore) || beyond(profile_->score, Point::kScore));
+}
+
+Error ExtenderService::WithCluster(const ExtenderArgs& args, bool filter, bool score, const Ask& ask) {
+  std::vector<Row> rows(args.node_count(), kNoRow);
+  const auto find = [&](const Snapshot& snapshot) {
+    for (size_t i = 0; i < rows.size(); ++i) rows[i] = snapshot.FindRow(args.node_name(i));
+  };
+  if (args.nodes || !LooksBeyondNames(filter, score)) {
+    cluster::ClusterState state;
+    for (size_t i = 0; i < rows.size(); ++i) {
+      if (args.nodes) {
+        state.PutNode((*args.nodes)[i].node);
+      } else {
+        Node node;
+        node.meta.name = args.node_name(i);
+        state.PutNode(std::make_shared<const Node>(std::move(node)));
+      }
+    }
+    const Snapshot snapshot = state.snapshot();
+    find(snapshot);
+    const std::lock_guard lock(judging_);
+    ask(snapshot, rows);
+    return Error::Ok();
+  }
+  if (nodes_ == nullptr) return Error(kNoNodeData);
+  return nodes_->Read([&](const Snapshot& snapshot) {
+    find(snapshot);
+    const std::lock_guard lock(judging_);
+    ask(snapshot, rows);
+  });
+}
+
+FilterResult ExtenderService::Filter(const ExtenderArgs& args, bool only_best) {
+  if (!args.pod) return FilterResult::Fail(kNoPod);
+  if (!args.nodes && !args.node_names) return FilterResult::Fail("Nodes: Required value: NodeNames is null as well");
+  FilterResult result;
+  const Error error =
+      WithCluster(args, /*filter=*/true, /*score=*/only_best, [&](const Snapshot& snapshot, std::span<const Row> rows) {
+        result = FilterRows(args, snapshot, rows, only_best);
+      });
+  return error.ok() ? result : FilterResult::Fail(error.text());
+}
+
+FilterResult ExtenderService::FilterRows(const ExtenderArgs& args, const Snapshot& snapshot, std::span<const Row> rows,
+                                         bool only_best) const {
+  VerdictTable table;  // of this request: its texts are the client's to choose
+  std::vector<uint8_t> only(snapshot.rows());
+  for (const Row row : rows) {
+    if (row != kNoRow) only[row] = 1;
+  }
+  const framework::JudgeOptions options{.post_filter = false, .only = only, .score = false};
+  const Judgement judgement = Judge(*profile_, table, clock_).Run(*args.pod, snapshot, options);
+  if (judgement.kind == Judgement::Kind::kFailed) return FilterResult::Fail(judgement.message);
+  if (judgement.outright) return FilterResult::Fail(TextOf(judgement.outright->verdict));
+
+  FilterResult result;
+  Texts texts(result.texts);
+  std::map<VerdictId, uint32_t> text_of;
+  std::vector<uint8_t> told(only.size());
+  std::set<std::string_view> unknown;
+  for (size_t place = 0; place < rows.size(); ++place) {
+    const Row row = rows[place];
+    if (row == kNoRow) {
+      const std::string& name = args.node_name(place);
+      if (unknown.insert(name).second) result.failed.push_back({place, texts.Of("node not found"), false});
+      continue;
+    }
+    const VerdictId id = judgement.verdicts[row];
+    if (id == kFitsId) {
+      result.passed.push_back(place);
+    } else if (!std::exchange(told[row], 1)) {
+      const Verdict& verdict = id == kNotJudged ? judgement.absent : table.Get(id);
+      const auto [text, added] = text_of.try_emplace(id, 0);
+      if (added) text->second = texts.Of(verdict);
+      result.failed.push_back({place, text->second, verdict.code() == Code::kUnschedulableAndUnresolvable});
+    }
+  }
+  if (!only_best || result.passed.size() < 2) return result;
+
+  std::vector<Row> fitting;
+  for (const size_t place : result.passed) fitting.push_back(rows[place]);
+  const Result<std::vector<int64_t>> totals = Totals(*args.pod, snapshot, fitting, 0);
+  if (!totals.ok()) return FilterResult::Fail(totals.error().text());
+  const auto best = static_cast<size_t>(std::max_element(totals->begin(), totals->end()) - totals->begin());
+  // Taking pods off the others would not make them better.
+  const uint32_t text = texts.Of("another node has a higher score");
+  told[fitting[best]] = 1;
+  for (size_t i = 0; i < fitting.size(); ++i) {
+    if (!std::exchange(told[fitting[i]], 1)) result.failed.push_back({result.passed[i], text, true});
+  }
+  result.passed = {result.passed[best]};
+  return result;
+}
+
+Result<std::vector<int64_t>> ExtenderService::Totals(const Pod& pod, const Snapshot& snapshot,
+                                                     std::span<const Row> rows, int64_t absent) const {
+  std::vector<Row> asked;
+  for (const Row row : rows) {
+    if (row != kNoRow) asked.push_back(row);
+  }
+  std::sort(asked.begin(), asked.end());
+  asked.erase(std::unique(asked.begin(), asked.end()), asked.end());
+  VerdictTable table;
+  const Judgement judgement = Judge(*profile_, table, clock_).Score(pod, snapshot, asked);
+  if (judgement.kind == Judgement::Kind::kFailed) return Error(judgement.message);
+
+  std::vector<int64_t> by_row(snapshot.rows());
+  for (size_t i = 0; i < asked.size(); ++i) {
+    Int128 total = 0;
+    for (const framework::PluginScores& scores : judgement.scores) {
+      total += static_cast<Int128>(options_.raw_scores ? scores.raw[i] : scores.normalized[i]) * scores.weight;
+    }
+    by_row[asked[i]] = Saturated(total);
+  }
+  std::vector<int64_t> totals;
+  totals.reserve(rows.size());
+  for (const Row row : rows) totals.push_back(row == kNoRow ? absent : by_row[row]);
+  return totals;
+}
+
+Result<std::vector<HostPriority>> ExtenderService::Prioritize(const ExtenderArgs& args) {
+  if (!args.pod) return Error(kNoPod);
+  if (!args.nodes && !args.node_names) return Error("Nodes: Required value: NodeNames is null as well");
+  Int128 weights = 0;
+  for (const framework::ScoreEntry& entry : profile_->score) weights += entry.weight;
+  std::vector<HostPriority> list;
+  Error failed = Error::Ok();
+  const Error error =
+      WithCluster(args, /*filter=*/false, /*score=*/true, [&](const Snapshot& snapshot, std::span<const Row> rows) {
+        const Result<std::vector<int64_t>> totals = Totals(*args.pod, snapshot, rows, 0);
+        if (!totals.ok()) {
+          failed = totals.error();
+          return;
+        }
+        for (size_t i = 0; i < rows.size(); ++i) {
+          int64_t score = totals.value()[i];
+          // Totals are not negative here: half a point is rounded up.
+          if (!options_.raw_scores && weights > 0) {
+            score = static_cast<int64_t>((static_cast<Int128>(score) * 10 * 2 + 100 * weights) / (2 * 100 * weights));
+          }
+          list.push_back({args.node_name(i), score});
+        }
+      });
+  if (!error.ok()) return error;
+  if (!failed.ok()) return failed;
+  return list;
+}
+
+Result<VictimMap> ExtenderService::Preempt(const ExtenderPreemptionArgs& args) {
+  if (!args.pod) return Error(kNoPod);
+  const std::optional<VictimMap>& candidates = args.meta_victims ? args.meta_victims : args.victims;
+  VictimMap kept;
+  if (!candidates || candidates->empty()) return kept;
+  ExtenderArgs names;
+  names.node_names.emplace();
+  for (const auto& [node, victims] : *candidates) names.node_names->push_back(node);
+  Error failed = Error::Ok();
+  const auto judge = [&](const Snapshot& snapshot, std::span<const Row> rows) {
+    VerdictTable table;
+    framework::CycleRun run(*profile_, table, *args.pod, snapshot, clock_.Now());
+    const framework::PreFilterRuling pre = run.RunPreFilter();
+    const Code code = pre.ruling.verdict.code();
+    if (code == Code::kError) {
+      failed = Error(pre.ruling.verdict.message());
+      return;
+    }
+    if (code == Code::kUnschedulableAndUnresolvable) return;
+    size_t place = 0;
+    for (const auto& [node, victims] : *candidates) {
+      const Row row = rows[place++];
+      if (row == kNoRow) continue;
+      if (pre.node_names && !std::binary_search(pre.node_names->begin(), pre.node_names->end(), node)) continue;
+      const std::unique_ptr<WhatIf> what_if = run.Imagine(row);
+      // A victim that we do not see there is gone already.
+      std::set<std::string_view> uids;
+      if (victims.uids) uids.insert(victims.uids->begin(), victims.uids->end());
+      const std::span<const PodRecord* const> there = snapshot.pods(row);
+      for (const PodRecord* record : std::vector<const PodRecord*>(there.begin(), there.end())) {
+        if (!uids.contains(record->pod->uid())) continue;
+        if (failed = what_if->RemovePod(*record); !failed.ok()) return;
+      }
+      const Verdict verdict = what_if->Judge();
+      if (verdict.code() == Code::kError) {
+        failed = Error(verdict.message());
+        return;
+      }
+      if (verdict.fits()) kept.emplace(node, victims);
+    }
+  };
+  const Error error =
+      WithCluster(names, /*filter=*/true, /*score=*/false, [&](const Snapshot& snapshot, std::span<const Row> rows) {
+        const Error thrown = framework::GuardError([&] {
+          judge(snapshot, rows);
+          return Error::Ok();
+        });
+        if (!thrown.ok()) failed = thrown;
+      });
+  if (!error.ok()) return error;
+  if (!failed.ok()) return failed;
+  return kept;
+}
+
+}  // namespace berth::extender

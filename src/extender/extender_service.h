@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// ExtenderService: one profile's plugins, answering the extender protocol's questions. Knows nothing of HTTP.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "berth/clock.h"
+#include "berth/error.h"
+#include "berth/handle.h"
+#include "berth/registry.h"
+#include "berth/snapshot.h"
+#include "config/types.h"
+#include "extender/extender_args.h"
+#include "extender/extender_reply.h"
+#include "framework/host.h"
+#include "framework/profile.h"
+
+namespace berth::extender {
+
+// What we know of the cluster ourselves: node data for requests that carry names only.
+class NodeSource {
+ public:
+  virtual ~NodeSource() = default;
+  // Calls `read` once, on this thread, with a snapshot that stands still meanwhile; or says why there is none yet.
+  // Thread safety: any thread.
+  virtual Error Read(const std::function<void(const Snapshot&)>& read) = 0;
+  virtual bool ready() const = 0;
+};
+
+// The way to the API server for bindings.
+class Binder : public Writer {
+ public:
+  // The pod as the API server has it, null when there is none. `done` is called once, on any thread.
+  virtual void FindPod(const std::string& ns, const std::string& name,
+                       std::function<void(Result<std::shared_ptr<const Pod>>)> done) = 0;
+};
+
+struct ServiceOptions {
+  // Prioritize answers the plugins' own numbers times their weights instead of 0 to 10.
+  bool raw_scores = false;
+  // Pods of these schedulers may be bound; empty: any.
+  std::vector<std::string> scheduler_names = {};
+  // Not empty: bind answers this and does nothing.
+  std::string bind_refusal = {};
+};
+
+// The protocol carries PreFilter, Filter, PreScore, Score and Bind. Plugins see a cluster that consists of the
+// request's nodes, without pods; with NodeNames, and for preempt, the cluster of the NodeSource, unless they declare
+// (Plugin::DependsOn) that they look at no more than names: then the names are all there is.
+//
+// Thread safety: all methods; plugins are asked by one thread at a time.
+class ExtenderService {
+ public:
+  // The Error lists what is wrong with the profile: what BuildProfile refuses, and each plugin at an extension point
+  // that the protocol cannot carry. `nodes` and `binder` may be null: then questions that need them are answered with
+  // an error. REQUIRES: all but the configuration outlive the service.
+  static Result<std::unique_ptr<ExtenderService>> Make(const config::Profile& profile, const Registry& registry,
+                                                       const Clock& clock, NodeSource* nodes, Binder* binder,
+                                                       ServiceOptions options = {});
+
+  // `only_best`: of the nodes that fit only the one with the highest total passes, the first in the request among
+  // equals.
+  FilterResult Filter(const ExtenderArgs& args, bool only_best = false);
+  // One entry per node of the request, in its order; 0 for a node that nobody knows.
+  Result<std::vector<HostPriority>> Prioritize(const ExtenderArgs& args);
+  // The candidates on which the pod passes the filters once their victims are gone, otherwise as they came.
+  Result<VictimMap> Preempt(const ExtenderPreemptionArgs& args);
+  // `done` is called once, on any thread, with the reply's Error; empty: bound.
+  void Bind(const ExtenderBindingArgs& args, std::function<void(std::string)> done);
+
+  bool ready() const { return nodes_ == nullptr || nodes_->ready(); }
+  const framework::Profile& profile() const { return *profile_; }
+
+ private:
+  // Plugins write through it.
+  class BindWriter final : public Writer {
+   public:
+    explicit BindWriter(Binder* binder) : binder_(binder) {}
+    void Bind(const Pod& pod, const std::string& node, std::function<void(Verdict)> done) override;
+
+   private:
+    Binder* binder_;
+  };
+  // Called with a cluster and, by place in the request, the row of each node there; kNoRow: unknown.
+  using Ask = std::function<void(const Snapshot&, std::span<const Row>)>;
+
+  ExtenderService(const Clock& clock, NodeSource* nodes, Binder* binder, ServiceOptions options, std::string name);
+  Error WithCluster(const ExtenderArgs& args, bool filter, bool score, const Ask& ask);
+  bool LooksBeyondNames(bool filter, bool score) const;
+  FilterResult FilterRows(const ExtenderArgs& args, const Snapshot& snapshot, std::span<const Row> rows,
+                          bool only_best) const;
+  // By place; rows that are kNoRow get `absent`.
+  Result<std::vector<int64_t>> Totals(const Pod& pod, const Snapshot& snapshot, std::span<const Row> rows,
+                                      int64_t absent) const;
+  void BindPod(std::shared_ptr<const Pod> pod, const std::string& node, std::function<void(std::string)> done);
+
+  const Clock& clock_;
+  NodeSource* const nodes_;
+  Binder* const binder_;
+  const ServiceOptions options_;
+  BindWriter writer_;
+  framework::HostServices services_;
+  framework::Host host_;
+  std::unique_ptr<framework::Profile> profile_;
+  std::mutex judging_;
+};
+
+}  // namespace berth::extender

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// The protocol's verbs on small plugins.
+#include "extender/extender_service.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "config/load.h"
+#include "extender/extender_test_util.h"
+#include "extender/preset_plugins.h"
+#include "testing/fake_registry.h"
+
+namespace berth::extender {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+
+class ExtenderServiceTest : public ::testing::Test {
+ protected:
+  ExtenderServiceTest() {
+    registry_.Add<Heat>();
+    registry_.Add<Couples>();
+    registry_.Add<Door>();
+    RegisterPresetPlugins(registry_);
+    nodes_.Add(MakeNode("cool").Label("celsius", "10"));
+    nodes_.Add(MakeNode("warm").Label("celsius", "25"));
+    nodes_.Add(MakeNode("hot").Label("celsius", "40"));
+  }
+
+  std::unique_ptr<ExtenderService> Make(const config::Profile& profile, ServiceOptions options = {},
+                                        bool with_cluster = true) {
+    Result<std::unique_ptr<ExtenderService>> made =
+        ExtenderService::Make(profile, registry_, clock_, with_cluster ? &nodes_ : nullptr,
+                              with_cluster ? &binder_ : nullptr, std::move(options));
+    if (made.ok()) return std::move(made).value();
+    ADD_FAILURE() << made.error().text();
+    return nullptr;
+  }
+  std::string Refusal(const config::Profile& profile) {
+    const auto made = ExtenderService::Make(profile, registry_, clock_, nullptr, nullptr);
+    return made.ok() ? "" : made.error().text();
+  }
+  static std::vector<Node> ThreeNodes() {
+    return {MakeNode("hot").Label("celsius", "40"), MakeNode("cool").Label("celsius", "10"),
+            MakeNode("warm").Label("celsius", "25")};
+  }
+  std::string BindError(ExtenderService& service, const ExtenderBindingArgs& args) {
+    std::string said = "nothing";
+    service.Bind(args, [&](std::string error) { said = std::move(error); });
+    return said;
+  }
+
+  Registry registry_;
+  ManualClock clock_;
+  TestNodes nodes_;
+  TestBinder binder_;
+};
+
+TEST_F(ExtenderServiceTest, FilterTellsWhoPassesAndWhyOthersDoNot) {
+  const auto service = Make(ProfileOf({"Heat", "Couples"}));
+  nodes_.Add(MakePod("a").Uid("a").OnNode("warm")).Add(MakePod("b").Uid("b").OnNode("warm"));
+  const ExtenderArgs args = AskAboutNames(MakePod("p"), {"hot", "warm", "cool", "gone", "gone"});
+  const FilterResult result = service->Filter(args);
+  EXPECT_EQ(result.error, "");
+  EXPECT_THAT(Passed(args, result), ElementsAre("cool"));
+  EXPECT_THAT(FailedOf(args, result),
+              ElementsAre("!hot: node(s) were hot", "warm: node(s) had two pods already", "gone: node not found"));
+}
+
+TEST_F(ExtenderServiceTest, CompleteNodesNeedNoClusterAndAreJudgedAsTheyCame) {
+  const auto service = Make(ProfileOf({"Heat"}), {}, /*with_cluster=*/false);
+  const ExtenderArgs args = AskAboutNodes(MakePod("p"), ThreeNodes());
+  EXPECT_THAT(Passed(args, service->Filter(args)), ElementsAre("cool", "warm"));
+}
+
+TEST_F(ExtenderServiceTest, NodesThatWereNotAskedAboutAreNotAnswered) {
+  const auto service = Make(ProfileOf({"Heat"}));
+  const ExtenderArgs args = AskAboutNames(MakePod("p"), {"warm"});
+  const FilterResult result = service->Filter(args);
+  EXPECT_THAT(Passed(args, result), ElementsAre("warm"));
+  EXPECT_THAT(result.failed, IsEmpty());
+}
+
+TEST_F(ExtenderServiceTest, ANominatedPodIsJudgedOnAllNodes) {
+  const auto service = Make(ProfileOf({"Heat"}));
+  const ExtenderArgs args = AskAboutNames(MakePod("p").Nominated("warm"), {"cool", "warm"});
+  EXPECT_THAT(Passed(args, service->Filter(args)), ElementsAre("cool", "warm"));
+}
+
+TEST_F(ExtenderServiceTest, ARejectionBeforeAllNodesIsTheReplysError) {
+  const auto service = Make(ProfileOf({"Door"}));
+  EXPECT_EQ(service->Filter(AskAboutNames(MakePod("stranger"), {"cool"})).error, "strangers stay outside");
+  EXPECT_THAT(service->Filter(AskAboutNames(MakePod("broken"), {"cool"})).error, HasSubstr("the door is stuck"));
+  const ExtenderArgs picked = AskAboutNames(MakePod("pick-warm"), {"cool", "warm"});
+  const FilterResult result = service->Filter(picked);
+  EXPECT_THAT(Passed(picked, result), ElementsAre("warm"));
+  EXPECT_THAT(FailedOf(picked, result), ElementsAre("!cool: node(s) didn't satisfy plugin(s) [Door]"));
+}
+
+TEST_F(ExtenderServiceTest, WithoutPodOrNodesThereIsASentence) {
+  const auto service = Make(ProfileOf({"Heat"}));
+  ExtenderArgs args;
+  EXPECT_EQ(service->Filter(args).error, "Pod: Required value");
+  args.pod = MakePod("p").Build();
+  EXPECT_THAT(service->Filter(args).error, HasSubstr("Nodes: Required value"));
+  EXPECT_FALSE(service->Prioritize(args).ok());
+  EXPECT_FALSE(service->Preempt({}).ok());
+}
+
+TEST_F(ExtenderServiceTest, AnEmptyListIsAnsweredWithOne) {
+  const auto service = Make(ProfileOf({"Heat"}));
+  const FilterResult result = service->Filter(AskAboutNames(MakePod("p"), {}));
+  EXPECT_EQ(result.error, "");
+  EXPECT_THAT(result.passed, IsEmpty());
+  EXPECT_THAT(*service->Prioritize(AskAboutNodes(MakePod("p"), {})), IsEmpty());
+}
+
+TEST_F(ExtenderServiceTest, NamesWithoutAClusterFailWhereAPluginReadsNodes) {
+  const auto service = Make(ProfileOf({"Heat"}), {}, /*with_cluster=*/false);
+  EXPECT_THAT(service->Filter(AskAboutNames(MakePod("p"), {"a"})).error, HasSubstr("no API server is configured"));
+  EXPECT_FALSE(service->Prioritize(AskAboutNames(MakePod("p"), {"a"})).ok());
+  ExtenderPreemptionArgs preempt;
+  preempt.pod = MakePod("p").Build();
+  preempt.meta_victims = VictimMap{{"a", Evict({"x"}, 0)}};
+  EXPECT_FALSE(service->Preempt(preempt).ok());
+  const auto blind = Make(ProfileOf({"TruePredicate", "ZeroPriority"}), {}, /*with_cluster=*/false);
+  const ExtenderArgs args = AskAboutNames(MakePod("p"), {"a", "b"});
+  EXPECT_THAT(Passed(args, blind->Filter(args)), ElementsAre("a", "b"));
+  EXPECT_EQ(*blind->Preempt(preempt), *preempt.meta_victims);
+}
+
+TEST_F(ExtenderServiceTest, AClusterThatIsNotReadYetIsAnError) {
+  const auto service = Make(ProfileOf({"Heat"}));
+  nodes_.synced = false;
+  EXPECT_FALSE(service->ready());
+  EXPECT_THAT(service->Filter(AskAboutNames(MakePod("p"), {"cool"})).error, HasSubstr("not been read yet"));
+}
+
+TEST_F(ExtenderServiceTest, ScoresAreScaledToTenAndRounded) {
+  const auto service = Make(ProfileOf({"Heat"}));
+  // 90, 75 and 60 of 100; whether a node would pass is no matter.
+  const auto list = service->Prioritize(AskAboutNames(MakePod("p"), {"cool", "gone", "warm", "hot"}));
+  ASSERT_TRUE(list.ok()) << list.error().text();
+  EXPECT_THAT(*list, ElementsAre(HostPriority{"cool", 9}, HostPriority{"gone", 0}, HostPriority{"warm", 8},
+                                 HostPriority{"hot", 6}));
+}
+
+TEST_F(ExtenderServiceTest, WeightsAreSharesOfTheTen) {
+  config::Profile profile = ProfileOf({"Heat", "ZeroPriority"});
+  profile.plugins.multi_point.enabled[0].weight = 3;
+  const auto list = Make(profile)->Prioritize(AskAboutNames(MakePod("p"), {"cool"}));
+  ASSERT_TRUE(list.ok()) << list.error().text();
+  EXPECT_THAT(*list, ElementsAre(HostPriority{"cool", 7}));  // 270 of 400: 6.75
+}
+
+TEST_F(ExtenderServiceTest, WithoutScorePluginsEveryNodeHasZero) {
+  const auto list = Make(ProfileOf({"Couples"}))->Prioritize(AskAboutNames(MakePod("p"), {"cool", "hot"}));
+  ASSERT_TRUE(list.ok()) << list.error().text();
+  EXPECT_THAT(*list, ElementsAre(HostPriority{"cool", 0}, HostPriority{"hot", 0}));
+}
+
+TEST_F(ExtenderServiceTest, OnlyTheBestNodePassesAndTheFirstOfEquals) {
+  const auto service = Make(ProfileOf({"Heat"}));
+  const ExtenderArgs args = AskAboutNodes(MakePod("p"), ThreeNodes());
+  const FilterResult result = service->Filter(args, /*only_best=*/true);
+  EXPECT_THAT(Passed(args, result), ElementsAre("cool"));
+  EXPECT_THAT(FailedOf(args, result), ElementsAre("!hot: node(s) were hot", "!warm: another node has a higher score"));
+  const ExtenderArgs equal = AskAboutNodes(MakePod("p"), {MakeNode("z"), MakeNode("a")});
+  EXPECT_THAT(Passed(equal, service->Filter(equal, true)), ElementsAre("z"));
+}
+
+TEST_F(ExtenderServiceTest, ACandidateStaysIfThePodFitsWithoutItsVictims) {
+  const auto service = Make(ProfileOf({"Heat", "Couples"}));
+  for (const char* node : {"cool", "warm", "hot"}) {
+    for (const char* pod : {"a", "b", "c"}) {
+      nodes_.Add(MakePod(std::string(node) + pod).Uid(std::string(node) + pod).OnNode(node));
+    }
+  }
+  ExtenderPreemptionArgs args;
+  args.pod = MakePod("p").Build();
+  args.meta_victims = VictimMap{{"cool", Evict({"coola", "coolb"}, 3)},
+                                {"warm", Evict({"warma", "unknown"}, 0)},
+                                {"hot", Evict({"hota", "hotb", "hotc"}, 0)},
+                                {"gone", Evict({"x"}, 0)}};
+  const Result<VictimMap> kept = service->Preempt(args);
+  ASSERT_TRUE(kept.ok()) << kept.error().text();
+  EXPECT_THAT(*kept, ElementsAre(Pair("cool", Evict({"coola", "coolb"}, 3))));
+  std::swap(args.victims, args.meta_victims);
+  EXPECT_EQ(*service->Preempt(args), *kept);
+  args.victims.reset();
+  EXPECT_THAT(*service->Preempt(args), IsEmpty());
+}
+
+TEST_F(ExtenderServiceTest, BindChecksThePodAndPosts) {
+  const auto service = Make(ProfileOf({"Heat"}), {.scheduler_names = {"default-scheduler"}});
+  binder_.pods["default/p"] = MakePod("p").Uid("u");
+  EXPECT_EQ(BindError(*service, {"p", "default", "u", "n"}), "");
+  EXPECT_THAT(binder_.bound, ElementsAre("default/p to n"));
+  binder_.answer = Verdict::Fail("conflict");
+  EXPECT_EQ(BindError(*service, {"p", "default", "u", "n"}), "conflict");
+  binder_.bound.clear();
+
+  EXPECT_EQ(BindError(*service, {"p", "default", "", "n"}), "PodUID: Required value");
+  EXPECT_EQ(BindError(*service, {"p", "default", "u", ""}), "Node: Required value");
+  EXPECT_EQ(BindError(*service, {"q", "default", "u", "n"}), "pod default/q not found");
+  EXPECT_THAT(BindError(*service, {"p", "default", "other", "n"}), HasSubstr("has uid \"u\", not \"other\""));
+  binder_.pods["default/p"] = MakePod("p").Uid("u").OnNode("m");
+  EXPECT_THAT(BindError(*service, {"p", "default", "u", "n"}), HasSubstr("already assigned to node \"m\""));
+  binder_.pods["default/p"] = MakePod("p").Uid("u").With([](Pod& pod) { pod.scheduler_name = "other"; });
+  EXPECT_THAT(BindError(*service, {"p", "default", "u", "n"}), HasSubstr("belongs to scheduler \"other\""));
+  EXPECT_THAT(binder_.bound, IsEmpty());
+}
+
+TEST_F(ExtenderServiceTest, BindGoesThroughTheProfilesBindPlugins) {
+  registry_.Add(testing::FakeDescriptor("TakesAll", {Point::kBind}));
+  const auto service = Make(ProfileOf({"TakesAll"}));
+  binder_.pods["default/p"] = MakePod("p").Uid("u");
+  EXPECT_EQ(BindError(*service, {"p", "default", "u", "n"}), "");
+  EXPECT_THAT(binder_.bound, IsEmpty());  // the plugin said that it did it
+}
+
+TEST_F(ExtenderServiceTest, WithoutAnApiServerBindSaysSo) {
+  const auto service = Make(ProfileOf({"Heat"}), {}, /*with_cluster=*/false);
+  EXPECT_EQ(BindError(*service, {"p", "default", "u", "n"}), "cannot bind: no API server is configured");
+}
+
+TEST_F(ExtenderServiceTest, WhatTheProtocolCannotCarryIsRefusedByNameAndExtensionPoint) {
+  for (const Point point : {Point::kPreEnqueue, Point::kQueueSort, Point::kPostFilter, Point::kReserve, Point::kPermit,
+                            Point::kPreBind, Point::kPostBind}) {
+    const std::string name = "At" + std::string(ToString(point));
+    registry_.Add(testing::FakeDescriptor(name, {Point::kFilter, point}));
+    config::Profile profile = ProfileOf({"Heat", name});
+    EXPECT_THAT(Refusal(profile),
+                HasSubstr("plugin \"" + name + "\" cannot be served at " + std::string(ToString(point)) + ": "));
+    // Without that point it can be served.
+    profile.plugins[point].disabled.push_back({name, 0});
+    EXPECT_EQ(Refusal(profile), "");
+  }
+}
+
+TEST_F(ExtenderServiceTest, UnknownAndMissingPluginsAreRefused) {
+  EXPECT_THAT(Refusal(ProfileOf({"Nobody"})), HasSubstr("\"Nobody\" does not exist"));
+  EXPECT_THAT(Refusal(ProfileOf({})), HasSubstr("names no plugin"));
+}
+
+TEST_F(ExtenderServiceTest, AConfigurationsProfileIsServedWithoutDefaultPlugins) {
+  const config::Loaded loaded = config::LoadConfiguration(
+      "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles:\n"
+      "- {schedulerName: s, plugins: {filter: {enabled: [{name: Heat}]}}}\n",
+      registry_, config::UnnamedPlugins::kNone);
+  ASSERT_TRUE(loaded.ok()) << loaded.errors.front().ToString();
+  const auto service = Make(loaded.config.profiles.front());
+  ASSERT_EQ(service->profile().plugins.size(), 1u);
+  EXPECT_EQ(service->profile().filter.size(), 1u);
+  EXPECT_EQ(service->profile().score.size(), 0u);
+}
+
+}  // namespace
+}  // namespace berth::extender

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "api/decode_internal.h"
+#include "api/decode_value.h"
 #include "api/defaults.h"
 
 namespace berth {
@@ -301,6 +302,17 @@ DecodedObject DecodeObject(std::string_view json, DecodeMode mode) {
   DecodedObject failed;
   failed.errors.push_back(DocumentError("Invalid value: must be one object"));
   return failed;
+}
+
+AnyObject DecodeAnyValue(Context& context, JsonValue value, std::string_view kind) {
+  const auto* entry = std::ranges::find(kKinds, kind, &KindEntry::kind);
+  if (entry == std::end(kKinds)) return {};
+  AnyObject object = entry->decode(context, value);
+  if (auto* decoded = std::get_if<DecodedPod>(&object)) {
+    decoded->pod.resources = ComputePodResources(decoded->pod);
+    ShareLists(decoded->pod);
+  }
+  return object;
 }
 
 NodeAffinity DecodeNodeAffinity(std::string_view json, DecodeMode mode, std::vector<LoadError>& errors) {

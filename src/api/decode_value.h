@@ -5,6 +5,7 @@
 
 #include <string_view>
 
+#include "api/decode.h"
 #include "api/json_reader.h"
 #include "berth/node.h"
 #include "berth/pod.h"
@@ -15,6 +16,8 @@ namespace berth {
 // is ready to use. REQUIRES: peer mode.
 Pod DecodePodValue(Context& context, JsonValue value);
 Node DecodeNodeValue(Context& context, JsonValue value);
+// The same for any kind; monostate if it is one that is not read.
+AnyObject DecodeAnyValue(Context& context, JsonValue value, std::string_view kind);
 
 // The text of the value, which can still be read afterwards. REQUIRES: it is an object or an array. False: malformed
 // JSON, which is recorded.

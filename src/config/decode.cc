@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "config/base64.h"
+#include "api/base64.h"
 #include "config/default_plugins.h"
 
 namespace berth::config {

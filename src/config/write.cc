@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "config/base64.h"
+#include "api/base64.h"
 #include "config/decode.h"
 #include "config/default_plugins.h"
 #include "config/load.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Base64, standard alphabet.
-#include "config/base64.h"
+#include "api/base64.h"
 
 #include <cstdint>
 
-namespace berth::config {
+namespace berth {
 namespace {
 
 constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -56,4 +56,4 @@ std::string EncodeBase64(std::string_view bytes) {
   return text;
 }
 
-}  // namespace berth::config
+}  // namespace berth

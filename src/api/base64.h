@@ -7,10 +7,10 @@
 
 #include "berth/error.h"
 
-namespace berth::config {
+namespace berth {
 
 // Line breaks are passed over; anything else that is not base64 is an Error that says where.
 Result<std::string> DecodeBase64(std::string_view text);
 std::string EncodeBase64(std::string_view bytes);
 
-}  // namespace berth::config
+}  // namespace berth

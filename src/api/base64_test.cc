@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Base64 against RFC 4648's examples.
-#include "config/base64.h"
+#include "api/base64.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-namespace berth::config {
+namespace berth {
 namespace {
 
 TEST(Base64Test, TheExamplesOfTheRfc) {
@@ -46,4 +46,4 @@ TEST(Base64Test, WhatIsEncodedDecodes) {
 }
 
 }  // namespace
-}  // namespace berth::config
+}  // namespace berth

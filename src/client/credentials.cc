@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/credentials.h"
+
+#include <fstream>
+#include <string_view>
+
+#include "api/base64.h"
+
+namespace berth::client {
+namespace {
+
+constexpr size_t kMaxToken = size_t{64} << 10;
+
+}  // namespace
+
+Credentials::Credentials(const Kubeconfig& config, Duration look_every)
+    : token_file_(config.token_file), look_every_(look_every.ns) {
+  if (!config.token.empty()) header_ = "Bearer " + config.token;
+  if (!config.username.empty()) header_ = "Basic " + EncodeBase64(config.username + ":" + config.password);
+  if (!token_file_.empty()) Look();
+}
+
+std::string Credentials::Header() {
+  const std::lock_guard lock(mutex_);
+  if (!token_file_.empty() && std::chrono::steady_clock::now() - looked_ >= look_every_) Look();
+  return header_;
+}
+
+bool Credentials::Renew(const std::string& header) {
+  const std::lock_guard lock(mutex_);
+  if (!token_file_.empty() && header_ == header) Look();
+  return header_ != header;
+}
+
+void Credentials::Look() {
+  looked_ = std::chrono::steady_clock::now();
+  // Read, not mapped: whoever writes the file may cut it under our eyes.
+  std::ifstream file(token_file_, std::ios::binary);
+  std::string read(kMaxToken, '\0');
+  file.read(read.data(), static_cast<std::streamsize>(read.size()));
+  std::string_view text = std::string_view(read).substr(0, static_cast<size_t>(file.gcount()));
+  const auto blank = [](char c) { return static_cast<unsigned char>(c) <= ' '; };
+  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
+  if (!text.empty()) header_ = "Bearer " + std::string(text);
+}
+
+}  // namespace berth::client

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Credentials: what a request says about who sends it. A token in a file changes while we run.
+#pragma once
+
+#include <chrono>
+#include <mutex>
+#include <string>
+
+#include "berth/clock.h"
+#include "client/kubeconfig.h"
+
+namespace berth::client {
+
+// Thread safety: any thread.
+class Credentials {
+ public:
+  Credentials(const Kubeconfig& config, Duration look_every);
+
+  // The value of the Authorization header; empty: none. Reads the token's file if the last look is long ago; a file
+  // that cannot be read, or is empty, leaves the old token in use.
+  std::string Header();
+  // The server has refused `header`. True: there is another one now, so asking again may help.
+  bool Renew(const std::string& header);
+
+ private:
+  void Look();  // under mutex_
+
+  const std::string token_file_;
+  const std::chrono::nanoseconds look_every_;
+  std::mutex mutex_;
+  std::string header_;
+  std::chrono::steady_clock::time_point looked_;
+};
+
+}  // namespace berth::client

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/kubeconfig.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "api/base64.h"
+#include "api/file_text.h"
+#include "api/json_value.h"
+#include "api/yaml.h"
+#include "net/url.h"
+
+namespace berth::client {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMaxFile = size_t{16} << 20;
+
+Result<Value> ReadFile(const std::string& path) {
+  Result<FileText> file = FileText::Read(path);
+  if (!file.ok()) return file.error();
+  if (file->text().size() > kMaxFile) return Error("has more than 16 MiB, which no kubeconfig has");
+  Value config;
+  bool found = false;
+  Error error = ForEachDocument(file->text(), [&](const std::string& json) {
+    if (found) return Error("has more than one document");
+    found = true;
+    std::vector<FieldError> errors;
+    config = ParseJson(json, errors);
+    return errors.empty() ? Error::Ok() : Error(errors.front().ToString());
+  });
+  if (!error.ok()) return error;
+  if (!found) return Error("is empty");
+  if (config.kind() != Value::Kind::kObject) return Error("must be an object with clusters, users and contexts");
+  return config;
+}
+
+// The members of one object of the file, with the path to name them by.
+class Section {
+ public:
+  Section(const Value* value, std::string path) : value_(value), path_(std::move(path)) {}
+
+  bool present() const { return value_ != nullptr; }
+  std::string PathOf(std::string_view field) const {
+    return path_.empty() ? std::string(field) : path_ + "." + std::string(field);
+  }
+  bool Has(std::string_view field) const { return Find(field) != nullptr; }
+  // Empty and absent are the same. The first problem is kept in `error`; no value is shown, it may be a secret.
+  std::string Text(std::string_view field, Error& error) const {
+    const Value* found = Find(field);
+    if (found == nullptr) return "";
+    if (found->kind() == Value::Kind::kString) return found->text();
+    if (error.ok()) error = Error(PathOf(field) + ": must be a string");
+    return "";
+  }
+  bool Bool(std::string_view field, Error& error) const {
+    const Value* found = Find(field);
+    if (found == nullptr) return false;
+    if (found->kind() == Value::Kind::kBool) return found->bool_value();
+    if (error.ok()) error = Error(PathOf(field) + ": must be true or false");
+    return false;
+  }
+  // Bytes written in base64.
+  std::string Data(std::string_view field, Error& error) const {
+    const std::string text = Text(field, error);
+    Result<std::string> data = DecodeBase64(text);
+    if (data.ok()) return std::move(data).value();
+    if (error.ok()) error = data.error().Wrap(PathOf(field));
+    return "";
+  }
+  // A path that counts from `folder`.
+  std::string File(std::string_view field, const fs::path& folder, Error& error) const {
+    const std::string text = Text(field, error);
+    return text.empty() ? "" : (folder / text).lexically_normal().string();
+  }
+
+ private:
+  const Value* Find(std::string_view field) const {
+    const Value* found = value_ == nullptr ? nullptr : value_->Find(field);
+    return found == nullptr || found->is_null() ? nullptr : found;
+  }
+
+  const Value* value_;
+  std::string path_;
+};
+
+// The `inner` object of the entry of `list` that has this name.
+Result<Section> FindNamed(const Value& config, const std::string& list, const std::string& inner,
+                          const std::string& name) {
+  const Value* entries = config.Find(list);
+  if (entries == nullptr || entries->is_null()) return Error(list + ": there are none, " + name + " is asked for");
+  if (entries->kind() != Value::Kind::kArray) return Error(list + ": must be an array");
+  std::string known;
+  for (const Value& entry : entries->items()) {
+    const Value* entry_name = entry.Find("name");
+    if (entry_name == nullptr || entry_name->kind() != Value::Kind::kString) continue;
+    if (entry_name->text() != name) {
+      known += (known.empty() ? "" : ", ") + entry_name->text();
+      continue;
+    }
+    const Value* object = entry.Find(inner);
+    std::string path = list;
+    path.append("[").append(name).append("].").append(inner);
+    if (object != nullptr && object->is_null()) object = nullptr;
+    if (object != nullptr && object->kind() != Value::Kind::kObject) return Error(path + ": must be an object");
+    return Section(object, std::move(path));
+  }
+  return Error(list + ": no " + inner + " is named \"" + name + "\"" + (known.empty() ? "" : "; there are " + known));
+}
+
+Error Refuse(const Section& section, std::string_view field, std::string_view why) {
+  return section.Has(field) ? Error(section.PathOf(field) + ": " + std::string(why)) : Error::Ok();
+}
+
+Error ReadCluster(const Section& cluster, const fs::path& folder, Kubeconfig& config) {
+  Error error = Error::Ok();
+  config.server = cluster.Text("server", error);
+  config.tls.ca_file = cluster.File("certificate-authority", folder, error);
+  config.tls.ca_data = cluster.Data("certificate-authority-data", error);
+  config.tls.insecure = cluster.Bool("insecure-skip-tls-verify", error);
+  config.tls.server_name = cluster.Text("tls-server-name", error);
+  if (!error.ok()) return error;
+  if (config.server.empty()) return Error(cluster.PathOf("server") + ": is missing");
+  if (Result<net::Url> url = net::ParseUrl(config.server); !url.ok()) return url.error().Wrap(cluster.PathOf("server"));
+  const bool has_ca = !config.tls.ca_file.empty() || !config.tls.ca_data.empty();
+  if (has_ca && config.tls.insecure) {
+    return Error(cluster.PathOf("insecure-skip-tls-verify") +
+                 ": a certificate authority is named as well; only one of them can be meant");
+  }
+  if (has_ca) {
+    net::TlsClientOptions ca;
+    ca.ca_file = config.tls.ca_file;
+    ca.ca_data = config.tls.ca_data;
+    if (auto tls = net::TlsContext::Client(ca); !tls.ok()) {
+      return tls.error().Wrap(
+          cluster.PathOf(ca.ca_data.empty() ? "certificate-authority" : "certificate-authority-data"));
+    }
+  }
+  return Refuse(cluster, "proxy-url", "proxies are not supported");
+}
+
+Error ReadUser(const Section& user, const fs::path& folder, Kubeconfig& config) {
+  Error error = Error::Ok();
+  config.token = user.Text("token", error);
+  config.token_file = user.File("tokenFile", folder, error);
+  config.username = user.Text("username", error);
+  config.password = user.Text("password", error);
+  config.tls.certificate_file = user.File("client-certificate", folder, error);
+  config.tls.certificate_data = user.Data("client-certificate-data", error);
+  config.tls.key_file = user.File("client-key", folder, error);
+  config.tls.key_data = user.Data("client-key-data", error);
+  if (!error.ok()) return error;
+  for (const char* field : {"exec", "auth-provider"}) {
+    error = Refuse(user, field,
+                   "credentials from other programs are not supported; use a token, tokenFile or client certificate");
+    if (!error.ok()) return error;
+  }
+  for (const char* field : {"as", "as-uid", "as-groups", "as-user-extra"}) {
+    error = Refuse(user, field, "impersonation is not supported");
+    if (!error.ok()) return error;
+  }
+  const bool has_token = !config.token.empty() || !config.token_file.empty();
+  if (has_token && !config.username.empty())
+    return Error(user.PathOf("username") + ": a token is given as well; only one of them can be meant");
+  if (!config.token_file.empty()) {
+    if (Result<FileText> file = FileText::Read(config.token_file); !file.ok())
+      return file.error().Wrap(user.PathOf("tokenFile") + ": " + config.token_file);
+  }
+  if (config.tls.certificate_file.empty() && config.tls.certificate_data.empty() && config.tls.key_file.empty() &&
+      config.tls.key_data.empty()) {
+    return Error::Ok();
+  }
+  net::TlsClientOptions identity = config.tls;
+  identity.insecure = true;  // the identity alone is looked at
+  if (auto tls = net::TlsContext::Client(identity); !tls.ok()) {
+    const std::string& text = tls.error().text();
+    const bool key = text.starts_with("client key") || text.ends_with("without a client key");
+    const bool data = key ? !config.tls.key_data.empty() : !config.tls.certificate_data.empty();
+    std::string field = key ? "client-key" : "client-certificate";
+    if (data) field += "-data";
+    return tls.error().Wrap(user.PathOf(field));
+  }
+  return Error::Ok();
+}
+
+Error Read(const std::string& path, const std::string& wanted, Kubeconfig& config) {
+  Result<Value> file = ReadFile(path);
+  if (!file.ok()) return file.error();
+  const fs::path folder = fs::path(path).parent_path();
+  Error error = Error::Ok();
+
+  std::string context_name = wanted;
+  if (context_name.empty()) context_name = Section(&*file, "").Text("current-context", error);
+  if (!error.ok()) return error;
+  if (context_name.empty()) return Error("current-context: is missing, and no context was named");
+  Result<Section> context = FindNamed(*file, "contexts", "context", context_name);
+  if (!context.ok()) return context.error();
+  const std::string cluster_name = context->Text("cluster", error);
+  const std::string user_name = context->Text("user", error);
+  config.namespace_ = context->Text("namespace", error);
+  if (!error.ok()) return error;
+
+  if (cluster_name.empty()) return Error(context->PathOf("cluster") + ": is missing");
+  Result<Section> cluster = FindNamed(*file, "clusters", "cluster", cluster_name);
+  if (!cluster.ok()) return cluster.error();
+  error = ReadCluster(*cluster, folder, config);
+  if (!error.ok() || user_name.empty()) return error;
+  Result<Section> user = FindNamed(*file, "users", "user", user_name);
+  if (!user.ok()) return user.error();
+  return ReadUser(*user, folder, config);
+}
+
+}  // namespace
+
+Result<Kubeconfig> LoadKubeconfig(const std::string& path, const std::string& context) {
+  Kubeconfig config;
+  config.source = "kubeconfig " + path;
+  if (Error error = Read(path, context, config).Wrap(config.source); !error.ok()) return error;
+  return config;
+}
+
+InCluster InClusterFromEnvironment() {
+  const auto get = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string(value != nullptr ? value : "");
+  };
+  InCluster place;
+  place.host = get("KUBERNETES_SERVICE_HOST");
+  place.port = get("KUBERNETES_SERVICE_PORT");
+  return place;
+}
+
+Result<Kubeconfig> LoadInCluster(const InCluster& place) {
+  Kubeconfig config;
+  config.source = "in-cluster configuration";
+  const auto wrong = [&](const std::string& what) { return Error(what).Wrap(config.source); };
+  for (const auto& [value, name] :
+       {std::pair(&place.host, "KUBERNETES_SERVICE_HOST"), std::pair(&place.port, "KUBERNETES_SERVICE_PORT")}) {
+    if (value->empty()) return wrong(std::string(name) + " is not set: this is no pod of a cluster");
+  }
+  const bool six = place.host.find(':') != std::string::npos;
+  config.server = "https://" + (six ? "[" + place.host + "]" : place.host) + ":" + place.port;
+  if (Result<net::Url> url = net::ParseUrl(config.server); !url.ok())
+    return url.error().Wrap(config.source + ": KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT");
+
+  const fs::path folder = place.folder;
+  config.token_file = (folder / "token").string();
+  config.tls.ca_file = (folder / "ca.crt").string();
+  if (Result<FileText> token = FileText::Read(config.token_file); !token.ok())
+    return wrong(config.token_file + ": " + token.error().text());
+  if (auto tls = net::TlsContext::Client(config.tls); !tls.ok()) return tls.error().Wrap(config.source);
+  if (Result<FileText> text = FileText::Read((folder / "namespace").string()); text.ok()) {
+    config.namespace_ = text->text();
+    while (!config.namespace_.empty() && static_cast<unsigned char>(config.namespace_.back()) <= ' ')
+      config.namespace_.pop_back();
+  }
+  return config;
+}
+
+}  // namespace berth::client

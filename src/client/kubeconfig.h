@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kubeconfig: which API server, and as whom; out of a kubeconfig file or of what a pod finds in itself.
+#pragma once
+
+#include <string>
+
+#include "berth/error.h"
+#include "net/tls.h"
+
+namespace berth::client {
+
+struct Kubeconfig {
+  std::string source;  // what to call it in messages
+  std::string server;  // https://host:port/prefix
+  net::TlsClientOptions tls;
+  std::string token;
+  std::string token_file;  // goes before `token`; read again as it changes
+  std::string username, password;
+  std::string namespace_;  // of the context; may be empty
+};
+
+// The context of that name, the file's current-context if it is empty. Paths in the file count from its folder.
+// Errors name file, field and reason; they never show a secret. What would be needed and is not there (exec,
+// auth-provider, a proxy, impersonation) is refused by name.
+Result<Kubeconfig> LoadKubeconfig(const std::string& path, const std::string& context = "");
+
+// The service account of the pod that we run in.
+struct InCluster {
+  std::string host, port;  // KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT
+  std::string folder = "/var/run/secrets/kubernetes.io/serviceaccount";
+};
+// host and port as the environment has them.
+InCluster InClusterFromEnvironment();
+Result<Kubeconfig> LoadInCluster(const InCluster& place);
+
+}  // namespace berth::client

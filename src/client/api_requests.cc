@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/api_requests.h"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <utility>
+
+#include "client/wire.h"
+
+namespace berth::client {
+namespace {
+
+// As client-go has it.
+constexpr int kMaxRetries = 10;
+constexpr int kMaxWaitSeconds = 300;
+
+// Seconds to wait before asking again; -1: the server did not say. A date, which API servers do not send, is no number.
+int RetryAfter(const net::HttpResponse& response) {
+  if (response.status != 429 && response.status < 500) return -1;
+  const std::string* text = response.headers.Find("Retry-After");
+  if (text == nullptr) return -1;
+  int seconds = 0;
+  const char* end = text->data() + text->size();
+  const auto [stop, error] = std::from_chars(text->data(), end, seconds);
+  if (error != std::errc() || stop != end || seconds < 0) return -1;
+  return std::min(seconds, kMaxWaitSeconds);
+}
+
+}  // namespace
+
+struct ApiRequests::Call {
+  ApiRequest request;
+  Pacer* pacer = nullptr;
+  Done done;
+  std::string authorization;  // as it was sent
+  int retries = 0;
+  bool renewed = false;
+};
+
+ApiRequests::ApiRequests(std::unique_ptr<net::HttpClient> client, Credentials& credentials, std::string user_agent)
+    : credentials_(credentials), user_agent_(std::move(user_agent)), client_(std::move(client)) {}
+
+net::Headers ApiRequests::HeadersWith(const std::string& authorization) const {
+  net::Headers headers;
+  headers.Add("Accept", "application/json");
+  headers.Add("User-Agent", user_agent_);
+  if (!authorization.empty()) headers.Add("Authorization", authorization);
+  return headers;
+}
+
+void ApiRequests::Send(ApiRequest request, Pacer* pacer, Done done) {
+  auto call = std::make_shared<Call>();
+  call->request = std::move(request);
+  call->pacer = pacer;
+  call->done = std::move(done);
+  Pace(call);
+}
+
+void ApiRequests::Pace(const std::shared_ptr<Call>& call) {
+  if (call->pacer == nullptr) return Go(call);
+  call->pacer->Run([this, call] { Go(call); });
+}
+
+void ApiRequests::Go(const std::shared_ptr<Call>& call) {
+  call->authorization = credentials_.Header();
+  net::ClientRequest request;
+  request.method = call->request.method;
+  request.path = call->request.path;
+  request.headers = HeadersWith(call->authorization);
+  if (!call->request.body.empty()) request.headers.Add("Content-Type", call->request.content_type);
+  request.body = call->request.body;
+  request.timeout = call->request.timeout;
+  client_->Send(std::move(request),
+                [this, call](Result<net::HttpResponse> answer) { OnAnswer(call, std::move(answer)); });
+}
+
+void ApiRequests::OnAnswer(const std::shared_ptr<Call>& call, Result<net::HttpResponse> answer) {
+  if (!answer.ok()) return call->done({{0, answer.error().text()}, false, ""});
+  net::HttpResponse response = std::move(answer).value();
+  if (response.status == 401 && !call->renewed && credentials_.Renew(call->authorization)) {
+    call->renewed = true;
+    return Go(call);
+  }
+  const int wait = RetryAfter(response);
+  if (wait >= 0 && call->pacer != nullptr && call->retries < kMaxRetries) {
+    ++call->retries;
+    return call->pacer->RunLater(std::chrono::seconds(wait), [this, call] { Go(call); });
+  }
+  ApiReply reply;
+  reply.status.code = response.status;
+  if (reply.status.ok()) {
+    reply.body = std::move(response.body);
+  } else {
+    Refusal refusal = ReadRefusal(response.body);
+    reply.status.message = std::move(refusal.message);
+    reply.version_too_large = refusal.version_too_large;
+  }
+  call->done(std::move(reply));
+}
+
+}  // namespace berth::client

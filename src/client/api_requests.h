@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// ApiRequests: requests to an API server with our credentials, at a bounded rate, put off as the server asks.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "berth/clock.h"
+#include "client/cluster_api.h"
+#include "client/credentials.h"
+#include "client/pacer.h"
+#include "net/http_client.h"
+
+namespace berth::client {
+
+struct ApiRequest {
+  std::string method = "GET";
+  std::string path;  // with the query
+  std::string body;
+  std::string content_type = "application/json";
+  Duration timeout = Duration::Seconds(30);
+};
+
+struct ApiReply {
+  ApiStatus status;
+  bool version_too_large = false;
+  std::string body;  // only of an ok() status
+};
+
+// Thread safety: Send from any thread; callbacks come on the HTTP client's thread.
+class ApiRequests {
+ public:
+  using Done = std::function<void(ApiReply)>;
+
+  // REQUIRES: `credentials` outlives it.
+  ApiRequests(std::unique_ptr<net::HttpClient> client, Credentials& credentials, std::string user_agent);
+  // Callbacks run, with a failure, until it returns. REQUIRES: pacers that were used are stopped.
+  ~ApiRequests() = default;
+
+  // Calls `done` once, unless `pacer` (null: no limit) is stopped before. An answer of 429, or of 5xx with Retry-After,
+  // is waited out by the pacer, a few times; a 401 is tried once more if there is another token by now.
+  void Send(ApiRequest request, Pacer* pacer, Done done);
+
+  net::HttpClient& client() { return *client_; }
+  // Headers that every request has, and the credentials among them.
+  net::Headers HeadersWith(const std::string& authorization) const;
+
+ private:
+  struct Call;
+  void Pace(const std::shared_ptr<Call>& call);
+  void Go(const std::shared_ptr<Call>& call);
+  void OnAnswer(const std::shared_ptr<Call>& call, Result<net::HttpResponse> answer);
+
+  Credentials& credentials_;
+  const std::string user_agent_;
+  std::unique_ptr<net::HttpClient> client_;  // last: its end runs callbacks
+};
+
+}  // namespace berth::client

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/live_cluster.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <utility>
+#include <vector>
+
+#include "client/api_requests.h"
+#include "client/credentials.h"
+#include "client/live_watch.h"
+#include "client/pacer.h"
+#include "client/request_body.h"
+#include "client/resource_path.h"
+#include "client/wire.h"
+#include "net/http_client.h"
+#include "util/random.h"
+
+namespace berth::client {
+namespace {
+
+constexpr int kMaxEventsUnderWay = 1000;       // further ones are lost, as upstream's recorder has it
+constexpr size_t kMaxObjects = 20'000'000;     // of one list; more is a server that does not end
+constexpr int kMaxEmptyPages = 100;            // in one list
+constexpr int64_t kMinWatchSeconds = 300;      // up to twice that, so that not all watches end at once
+constexpr int64_t kWatchPatienceSeconds = 30;  // beyond the end that the server was asked for
+
+std::string HostName() {
+  char name[256] = {};
+  return ::gethostname(name, sizeof(name) - 1) == 0 ? name : "localhost";
+}
+
+// One list on its way: page by page, on the client's thread.
+struct ListRun {
+  Kind kind = Kind::kPod;
+  std::string version;  // asked for; empty: the newest there is
+  bool paged = true;
+  std::string next;  // the page to ask for
+  int empty_pages = 0;
+  bool from_scratch = false;  // what was known of versions before does not count any more
+  ListAnswer answer;
+  std::function<void(ListAnswer)> done;
+};
+
+}  // namespace
+
+struct LiveCluster::Impl {
+  Impl(const Kubeconfig& config, util::Inbox& inbox_in, const Clock& clock_in, LiveOptions options_in)
+      : inbox(inbox_in),
+        clock(clock_in),
+        options(std::move(options_in)),
+        credentials(config, options.token_look_every),
+        pacer(options.qps, options.burst),
+        event_pacer(options.qps, options.burst),
+        fallback_random(static_cast<uint64_t>(clock_in.Now().ns)) {}
+
+  // Runs on the scheduling thread unless the door is closed by then.
+  void Reply(std::function<void()> fn) {
+    inbox.Post([open = open, fn = std::move(fn)] {
+      if (*open) fn();
+    });
+  }
+  // From any thread.
+  void Warn(std::string sentence) {
+    if (!options.warning) return;
+    Reply([this, sentence = std::move(sentence)] { options.warning(sentence); });
+  }
+  void Write(ApiRequest request, Pacer* by, Answer done) {
+    request.timeout = options.request_timeout;
+    writes->Send(std::move(request), by, [this, done = std::move(done)](const ApiReply& reply) {
+      Reply([done, status = reply.status] { done(status); });
+    });
+  }
+  void SendLease(ApiRequest request, const Lease& asked, std::function<void(const ApiStatus&, const Lease&)> done);
+  void Saw(Kind kind, const std::string& version);
+  void Ask(const std::shared_ptr<ListRun>& run);
+  void OnPage(const std::shared_ptr<ListRun>& run, ApiReply reply);
+  void Finish(const std::shared_ptr<ListRun>& run, ApiStatus status);
+
+  util::Inbox& inbox;
+  const Clock& clock;
+  const LiveOptions options;
+  const std::shared_ptr<bool> open = std::make_shared<bool>(true);  // scheduling thread
+  Credentials credentials;
+  Pacer pacer, event_pacer;
+  std::atomic<int> events_under_way{0};
+  util::Random fallback_random;
+  std::array<std::string, kKindCount> versions;  // the newest seen of each kind; scheduling thread
+  // Two clients, so that no binding waits until a large list is decoded. Last: their ends run callbacks.
+  std::unique_ptr<ApiRequests> reads, writes;
+};
+
+Result<std::unique_ptr<LiveCluster>> LiveCluster::Connect(const Kubeconfig& config, util::Inbox& inbox,
+                                                          const Clock& clock, LiveOptions options) {
+  auto impl = std::make_unique<Impl>(config, inbox, clock, std::move(options));
+  net::ClientOptions http;
+  http.url = config.server;
+  http.tls = config.tls;
+  http.max_response_bytes = impl->options.max_page_bytes;
+  const std::string& agent = impl->options.user_agent;
+  for (std::unique_ptr<ApiRequests>* requests : {&impl->reads, &impl->writes}) {
+    // Every kind may be listed at the same time.
+    http.max_connections = requests == &impl->reads ? kKindCount : net::ClientOptions().max_connections;
+    Result<std::unique_ptr<net::HttpClient>> client = net::HttpClient::Create(http);
+    if (!client.ok()) return client.error().Wrap(config.source);
+    *requests = std::make_unique<ApiRequests>(std::move(client).value(), impl->credentials, agent);
+  }
+  return std::unique_ptr<LiveCluster>(new LiveCluster(std::move(impl)));
+}
+
+LiveCluster::LiveCluster(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+LiveCluster::~LiveCluster() {
+  *impl_->open = false;
+  impl_->pacer.Stop();
+  impl_->event_pacer.Stop();
+}
+
+void LiveCluster::Impl::Saw(Kind kind, const std::string& version) {
+  std::string& newest = versions[static_cast<size_t>(kind)];
+  if (VersionNumber(version) > VersionNumber(newest)) newest = version;
+}
+
+void LiveCluster::List(Kind kind, std::function<void(ListAnswer)> done) {
+  auto run = std::make_shared<ListRun>();
+  const std::string& newest = impl_->versions[static_cast<size_t>(kind)];
+  run->kind = kind;
+  run->version = newest.empty() ? "0" : newest;
+  // Pages of a list of a given version would be of exactly that version, which the server may have forgotten.
+  run->paged = newest.empty();
+  run->done = std::move(done);
+  impl_->Ask(run);
+}
+
+void LiveCluster::Impl::Ask(const std::shared_ptr<ListRun>& run) {
+  ApiRequest request;
+  request.path = std::string(CollectionPath(run->kind)) + "?" + std::string(Selection(run->kind));
+  if (run->paged) request.path += "limit=" + std::to_string(options.page_size) + "&";
+  request.path += run->next.empty() ? "resourceVersion=" + UrlEncode(run->version) : "continue=" + UrlEncode(run->next);
+  request.timeout = options.list_timeout;
+  reads->Send(std::move(request), &pacer, [this, run](ApiReply reply) { OnPage(run, std::move(reply)); });
+}
+
+void LiveCluster::Impl::OnPage(const std::shared_ptr<ListRun>& run, ApiReply reply) {
+  if (!reply.status.ok()) {
+    if (reply.status.gone() && !run->next.empty()) {
+      // The pages were read too slowly. All at once, then.
+      run->next.clear();
+      run->paged = false;
+      run->answer.objects.clear();
+      return Ask(run);
+    }
+    const bool named = !run->version.empty() && run->version != "0";
+    if (named && (reply.status.gone() || reply.version_too_large)) {
+      // The server has lost what we saw: what it says now counts.
+      run->version.clear();
+      run->paged = true;
+      run->from_scratch = true;
+      return Ask(run);
+    }
+    return Finish(run, std::move(reply.status));
+  }
+  Result<ListPage> read = ReadListPage(reply.body, run->kind);
+  reply.body = {};
+  const std::string what = "list of " + std::string(ToString(run->kind));
+  if (!read.ok()) return Finish(run, {0, what + ": " + read.error().text()});
+  ListPage page = std::move(read).value();
+  for (std::string& warning : page.warnings) Warn(what + ": passed over: " + warning);
+  ListAnswer& answer = run->answer;
+  if (run->next.empty()) answer.resource_version = page.resource_version;
+  if (answer.objects.empty()) {
+    answer.objects = std::move(page.objects);
+  } else {
+    if (page.objects.empty()) ++run->empty_pages;
+    answer.objects.insert(answer.objects.end(), std::make_move_iterator(page.objects.begin()),
+                          std::make_move_iterator(page.objects.end()));
+  }
+  if (page.next.empty()) return Finish(run, {});
+  if (page.next == run->next || run->empty_pages > kMaxEmptyPages || answer.objects.size() > kMaxObjects)
+    return Finish(run, {0, what + ": the server's pages do not end"});
+  run->next = std::move(page.next);
+  Ask(run);
+}
+
+void LiveCluster::Impl::Finish(const std::shared_ptr<ListRun>& run, ApiStatus status) {
+  run->answer.status = std::move(status);
+  if (!run->answer.status.ok()) run->answer.objects.clear();
+  Reply([this, run] {
+    if (run->answer.status.ok()) {
+      if (run->from_scratch) versions[static_cast<size_t>(run->kind)].clear();
+      Saw(run->kind, run->answer.resource_version);
+    }
+    run->done(std::move(run->answer));
+  });
+}
+
+namespace {
+
+class WatchHandle final : public Watch {
+ public:
+  WatchHandle(std::shared_ptr<LiveWatch> watch, std::unique_ptr<net::ResponseStream> stream)
+      : watch_(std::move(watch)), stream_(std::move(stream)) {}
+  ~WatchHandle() override { watch_->Drop(); }
+  WatchHandle(const WatchHandle&) = delete;
+  WatchHandle& operator=(const WatchHandle&) = delete;
+
+ private:
+  std::shared_ptr<LiveWatch> watch_;
+  std::unique_ptr<net::ResponseStream> stream_;
+};
+
+}  // namespace
+
+std::unique_ptr<Watch> LiveCluster::StartWatch(Kind kind, const std::string& resource_version,
+                                               WatchCallbacks callbacks) {
+  Impl* impl = impl_.get();
+  const uint64_t random = impl->options.random ? impl->options.random() : impl->fallback_random.Next();
+  const int64_t seconds = kMinWatchSeconds + static_cast<int64_t>(random % static_cast<uint64_t>(kMinWatchSeconds));
+  const std::string authorization = impl->credentials.Header();
+  net::ClientRequest request;
+  request.path = std::string(CollectionPath(kind)) + "?" + std::string(Selection(kind)) +
+                 "watch=true&allowWatchBookmarks=true&resourceVersion=" + UrlEncode(resource_version) +
+                 "&timeoutSeconds=" + std::to_string(seconds);
+  request.headers = impl->reads->HeadersWith(authorization);
+  request.timeout = impl->options.request_timeout;
+  request.read_timeout = Duration::Seconds(seconds + kWatchPatienceSeconds);
+
+  callbacks.event = [impl, kind, event = std::move(callbacks.event)](const WatchEvent& news) {
+    impl->Saw(kind, news.resource_version);
+    event(news);
+  };
+  auto watch = std::make_shared<LiveWatch>(
+      kind, impl->inbox, impl->open, std::move(callbacks),
+      LiveWatchLimits{impl->options.max_line_bytes, impl->options.max_unread_bytes},
+      [impl](std::string sentence) { impl->Warn(std::move(sentence)); },
+      [impl, authorization] { return impl->credentials.Renew(authorization); });
+  auto stream = impl->reads->client().Stream(
+      std::move(request), [watch](int status, const net::Headers&) { watch->OnHead(status); },
+      [watch](std::string_view piece) { watch->OnPiece(piece); }, [watch](const Error& error) { watch->OnEnd(error); });
+  return std::make_unique<WatchHandle>(std::move(watch), std::move(stream));
+}
+
+void LiveCluster::GetPod(const std::string& ns, const std::string& name,
+                         std::function<void(const ApiStatus&, Ptr<Pod>)> done) {
+  ApiRequest request;
+  request.path = PodPath(ns, name);
+  request.timeout = impl_->options.request_timeout;
+  impl_->writes->Send(std::move(request), &impl_->pacer, [impl = impl_.get(), done = std::move(done)](ApiReply reply) {
+    Ptr<Pod> pod;
+    if (reply.status.ok()) {
+      Result<Ptr<Pod>> read = ReadPod(reply.body);
+      if (read.ok()) {
+        pod = std::move(read).value();
+      } else {
+        reply.status = {0, read.error().text()};
+      }
+    }
+    impl->Reply([done, status = std::move(reply.status), pod = std::move(pod)] { done(status, pod); });
+  });
+}
+
+void LiveCluster::Bind(const ObjectName& pod, const std::string& node, Answer done) {
+  ApiRequest request;
+  request.method = "POST";
+  request.path = PodPath(pod.namespace_, pod.name) + "/binding";
+  request.body = BindingBody(pod, node);
+  impl_->Write(std::move(request), &impl_->pacer, std::move(done));
+}
+
+void LiveCluster::PatchPodStatus(const PodStatusPatch& patch, Answer done) {
+  ApiRequest request;
+  request.method = "PATCH";
+  request.path = PodPath(patch.pod.namespace_, patch.pod.name) + "/status";
+  request.content_type = "application/strategic-merge-patch+json";
+  request.body = PodStatusPatchBody(patch, impl_->clock.Now());
+  impl_->Write(std::move(request), &impl_->pacer, std::move(done));
+}
+
+void LiveCluster::DeletePod(const ObjectName& pod, Answer done) {
+  ApiRequest request;
+  request.method = "DELETE";
+  request.path = PodPath(pod.namespace_, pod.name);
+  request.body = DeleteBody(pod);
+  impl_->Write(std::move(request), &impl_->pacer, std::move(done));
+}
+
+void LiveCluster::PostEvent(const EventRecord& event) {
+  Impl* impl = impl_.get();
+  if (impl->events_under_way >= kMaxEventsUnderWay) return;
+  ++impl->events_under_way;
+  std::string instance = impl->options.reporting_instance;
+  if (instance.empty()) instance = event.reporting_controller + "-" + HostName();
+  ApiRequest request;
+  request.method = "POST";
+  request.path = "/apis/events.k8s.io/v1/namespaces/" + UrlEncode(EventNamespace(event)) + "/events";
+  request.body = EventBody(event, instance);
+  request.timeout = impl->options.request_timeout;
+  const std::string name = event.regarding.namespace_ + "/" + event.regarding.name;
+  impl->writes->Send(std::move(request), &impl->event_pacer, [impl, name](const ApiReply& reply) {
+    --impl->events_under_way;
+    if (reply.status.ok()) return;
+    impl->Warn("event of pod " + name + " is lost: " + std::to_string(reply.status.code) + " " + reply.status.message);
+  });
+}
+
+// Nobody's rate keeps a leader from staying one.
+void LiveCluster::Impl::SendLease(ApiRequest request, const Lease& asked,
+                                  std::function<void(const ApiStatus&, const Lease&)> done) {
+  request.timeout = options.request_timeout;
+  writes->Send(std::move(request), nullptr, [this, asked, done = std::move(done)](ApiReply reply) {
+    Lease lease = asked;
+    if (reply.status.ok()) {
+      Result<Lease> read = ReadLease(reply.body);
+      if (read.ok()) {
+        lease = std::move(read).value();
+      } else {
+        reply.status = {0, "lease: " + read.error().text()};
+      }
+    }
+    Reply([done, status = std::move(reply.status), lease = std::move(lease)] { done(status, lease); });
+  });
+}
+
+namespace {
+
+std::string LeasesPath(const std::string& ns) {
+  return "/apis/coordination.k8s.io/v1/namespaces/" + UrlEncode(ns) + "/leases";
+}
+
+}  // namespace
+
+void LiveCluster::GetLease(const std::string& ns, const std::string& name,
+                           std::function<void(const ApiStatus&, const Lease&)> done) {
+  ApiRequest request;
+  request.path = LeasesPath(ns) + "/" + UrlEncode(name);
+  impl_->SendLease(std::move(request), {}, std::move(done));
+}
+
+void LiveCluster::PutLease(const Lease& lease, std::function<void(const ApiStatus&, const Lease&)> done) {
+  const bool create = lease.resource_version.empty();
+  ApiRequest request;
+  request.method = create ? "POST" : "PUT";
+  request.path = LeasesPath(lease.namespace_) + (create ? "" : "/" + UrlEncode(lease.name));
+  request.body = LeaseBody(lease);
+  impl_->SendLease(std::move(request), lease, std::move(done));
+}
+
+}  // namespace berth::client

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// LiveCluster: a real API server behind the door.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "berth/clock.h"
+#include "berth/error.h"
+#include "client/cluster_api.h"
+#include "client/kubeconfig.h"
+#include "util/inbox.h"
+
+namespace berth::client {
+
+struct LiveOptions {
+  // Of requests other than watches and leases; events have as much again for themselves. qps of zero and less: no
+  // limit.
+  double qps = 50;
+  int burst = 100;
+  int page_size = 500;  // objects per answer of a list, where the server does pages
+  std::string user_agent = "berth";
+  std::string reporting_instance;  // of events; empty: the controller's name and the host's
+  Duration request_timeout = Duration::Seconds(30);
+  Duration list_timeout = Duration::Seconds(120);     // of one page
+  Duration token_look_every = Duration::Seconds(10);  // how often, at most, a token file is read again
+  uint64_t max_page_bytes = uint64_t{1} << 30;        // of one answer of a list
+  size_t max_line_bytes = size_t{16} << 20;           // of one event of a watch
+  uint64_t max_unread_bytes = uint64_t{256} << 20;    // of events of a watch that nobody has taken; then it is cut
+  std::function<uint64_t()> random;                   // null: a generator of its own. Called within StartWatch
+  std::function<void(const std::string& sentence)> warning;  // called through the inbox; may be null
+};
+
+// Lists, watches and writes over HTTP/1.1: a connection for each watch, kept ones for the rest. What arrives is decoded
+// on a thread of the client; answers travel through the inbox.
+//
+// Lists begin with what the server has at hand (resourceVersion 0), in pages; later ones are never older than what was
+// seen before of that kind, unless the server says that it has no such version any more. Objects that cannot be read
+// are passed over with a warning; an event with one counts as a bookmark, or as a deletion if it is one.
+//
+// A request that the server puts off (429, or 5xx with Retry-After) is repeated when it says; a token that is refused
+// is read again first.
+//
+// REQUIRES: inbox and clock outlive it.
+// Thread safety: the inbox's thread.
+class LiveCluster final : public ClusterApi {
+ public:
+  // Errors name the kubeconfig and what is wrong with it. Nothing is asked of the server yet.
+  static Result<std::unique_ptr<LiveCluster>> Connect(const Kubeconfig& config, util::Inbox& inbox, const Clock& clock,
+                                                      LiveOptions options = {});
+  ~LiveCluster() override;
+
+  void List(Kind kind, std::function<void(ListAnswer)> done) override;
+  std::unique_ptr<Watch> StartWatch(Kind kind, const std::string& resource_version, WatchCallbacks callbacks) override;
+  void GetPod(const std::string& ns, const std::string& name,
+              std::function<void(const ApiStatus&, Ptr<Pod>)> done) override;
+  void Bind(const ObjectName& pod, const std::string& node, Answer done) override;
+  void PatchPodStatus(const PodStatusPatch& patch, Answer done) override;
+  void DeletePod(const ObjectName& pod, Answer done) override;
+  void PostEvent(const EventRecord& event) override;
+  void GetLease(const std::string& ns, const std::string& name,
+                std::function<void(const ApiStatus&, const Lease&)> done) override;
+  void PutLease(const Lease& lease, std::function<void(const ApiStatus&, const Lease&)> done) override;
+
+ private:
+  struct Impl;
+  explicit LiveCluster(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace berth::client

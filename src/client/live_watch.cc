@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/live_watch.h"
+
+#include <utility>
+
+#include "client/wire.h"
+
+namespace berth::client {
+namespace {
+
+constexpr size_t kMaxRefusal = size_t{64} << 10;
+constexpr size_t kKeptLine = size_t{1} << 20;
+
+}  // namespace
+
+void LiveWatch::OnHead(int status) { status_ = status; }
+
+void LiveWatch::OnPiece(std::string_view piece) {
+  if (closed_) return;
+  if (status_ != 200) {
+    rest_.append(piece.substr(0, kMaxRefusal - std::min(kMaxRefusal, rest_.size())));
+    return;
+  }
+  Batch batch;
+  while (!closed_) {
+    const size_t end = piece.find('\n');
+    const size_t length = std::min(end, piece.size());
+    if (rest_.size() + length > limits_.max_line_bytes) {
+      warn_("watch of " + std::string(ToString(kind_)) + ": an event exceeds " +
+            std::to_string(limits_.max_line_bytes) + " bytes");
+      Close(batch, {0, "an event exceeds " + std::to_string(limits_.max_line_bytes) + " bytes"});
+      break;
+    }
+    if (end == std::string_view::npos) {
+      rest_.append(piece);
+      break;
+    }
+    if (rest_.empty()) {
+      ReadLine(batch, piece.substr(0, end));
+    } else {
+      rest_.append(piece.substr(0, end));
+      ReadLine(batch, rest_);
+      rest_.clear();
+      if (rest_.capacity() > kKeptLine) rest_.shrink_to_fit();
+    }
+    piece.remove_prefix(end + 1);
+  }
+  if (!closed_ && unread_ + batch.bytes > limits_.max_unread_bytes)
+    Close(batch, {0, "events come faster than they are taken"});
+  Post(std::move(batch));
+}
+
+void LiveWatch::ReadLine(Batch& batch, std::string_view text) {
+  if (text.find_first_not_of(" \t\r") == std::string_view::npos) return;
+  line_.assign(text);
+  Result<WatchLine> line = ReadWatchLine(line_, kind_);
+  if (line_.capacity() > kKeptLine) line_ = {};
+  if (!line.ok()) {
+    const std::string what = "watch of " + std::string(ToString(kind_)) + ": " + line.error().text();
+    warn_(what);
+    return Close(batch, {0, what});
+  }
+  WatchLine read = std::move(line).value();
+  if (!read.warning.empty()) warn_("watch: passed over: " + read.warning);
+  if (!read.event) return Close(batch, std::move(read.failure));
+  batch.bytes += text.size();
+  batch.events.push_back(*std::move(read.event));
+}
+
+void LiveWatch::OnEnd(const Error& error) {
+  if (closed_) return;
+  Batch batch;
+  if (status_ == 200) {
+    // What has no line end is no event yet; resuming brings it again.
+    Close(batch, error.ok() ? ApiStatus{200, "the server ended the watch"} : ApiStatus{0, error.text()});
+  } else if (status_ == 0) {
+    Close(batch, {0, error.ok() ? "no answer" : error.text()});
+  } else if (status_ == 401 && unauthorized_()) {
+    Close(batch, {0, "the token was refused; there is a new one now"});
+  } else {
+    // A success without a watch in it is no reason to believe anything.
+    Close(batch, {status_ < 300 ? 0 : status_, ReadRefusal(rest_).message});
+  }
+  Post(std::move(batch));
+}
+
+void LiveWatch::Close(Batch& batch, ApiStatus status) {
+  closed_ = true;
+  rest_ = {};
+  batch.closed = std::make_unique<ApiStatus>(std::move(status));
+}
+
+void LiveWatch::Post(Batch batch) {
+  if (batch.events.empty() && !batch.closed) return;
+  unread_ += batch.bytes;
+  inbox_.Post([self = shared_from_this(), batch = std::make_shared<Batch>(std::move(batch))] {
+    self->unread_ -= batch->bytes;
+    for (const WatchEvent& event : batch->events) {
+      if (self->dropped_ || !*self->open_) return;
+      self->callbacks_.event(event);
+    }
+    if (batch->closed && !self->dropped_ && *self->open_) self->callbacks_.closed(*batch->closed);
+  });
+}
+
+}  // namespace berth::client

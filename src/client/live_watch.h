@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// LiveWatch: one watch of an API server: lines out of pieces, events out of lines, letters out of events.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "client/cluster_api.h"
+#include "net/http_client.h"
+#include "util/inbox.h"
+
+namespace berth::client {
+
+struct LiveWatchLimits {
+  size_t max_line_bytes = size_t{16} << 20;
+  uint64_t max_unread_bytes = uint64_t{256} << 20;
+};
+
+// Shared by the connection, which fills it, and the letters, which empty it on the scheduling thread.
+class LiveWatch : public std::enable_shared_from_this<LiveWatch> {
+ public:
+  // `warn` is called on the connection's thread. `unauthorized` says whether a new token is there by now.
+  LiveWatch(Kind kind, util::Inbox& inbox, std::shared_ptr<const bool> open, WatchCallbacks callbacks,
+            LiveWatchLimits limits, std::function<void(std::string)> warn, std::function<bool()> unauthorized)
+      : kind_(kind),
+        inbox_(inbox),
+        open_(std::move(open)),
+        callbacks_(std::move(callbacks)),
+        limits_(limits),
+        warn_(std::move(warn)),
+        unauthorized_(std::move(unauthorized)) {}
+
+  // The connection's thread.
+  void OnHead(int status);
+  void OnPiece(std::string_view piece);
+  void OnEnd(const Error& error);
+
+  // The scheduling thread: whoever watches has gone.
+  void Drop() { dropped_ = true; }
+
+ private:
+  struct Batch {
+    std::vector<WatchEvent> events;
+    uint64_t bytes = 0;
+    std::unique_ptr<ApiStatus> closed;  // after the events
+  };
+  void ReadLine(Batch& batch, std::string_view line);
+  void Close(Batch& batch, ApiStatus status);
+  void Post(Batch batch);
+
+  const Kind kind_;
+  util::Inbox& inbox_;
+  const std::shared_ptr<const bool> open_;  // scheduling thread: the door is
+  const WatchCallbacks callbacks_;
+  const LiveWatchLimits limits_;
+  const std::function<void(std::string)> warn_;
+  const std::function<bool()> unauthorized_;
+
+  // The connection's thread.
+  int status_ = 0;
+  std::string rest_;  // a line without its end yet, or the body of a refusal
+  std::string line_;  // the one that is being read; keeps its memory
+  bool closed_ = false;
+  std::atomic<uint64_t> unread_{0};
+  // The scheduling thread.
+  bool dropped_ = false;
+};
+
+}  // namespace berth::client

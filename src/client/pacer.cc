@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/pacer.h"
+
+#include <algorithm>
+
+namespace berth::client {
+
+using Seconds = std::chrono::duration<double>;
+
+TokenBucket::TokenBucket(double qps, int burst, TimePoint now)
+    : qps_(qps), burst_(std::max(burst, 1)), tokens_(burst_), filled_(now) {}
+
+void TokenBucket::Fill(TimePoint now) {
+  if (now <= filled_) return;
+  tokens_ = std::min(burst_, tokens_ + Seconds(now - filled_).count() * qps_);
+  filled_ = now;
+}
+
+bool TokenBucket::Take(TimePoint now) {
+  if (qps_ <= 0) return true;
+  Fill(now);
+  if (tokens_ < 1) return false;
+  tokens_ -= 1;
+  return true;
+}
+
+TokenBucket::TimePoint TokenBucket::Next(TimePoint now) {
+  if (qps_ <= 0) return now;
+  Fill(now);
+  if (tokens_ >= 1) return now;
+  // Rounded up, and no further away than an hour: a tiny rate must not overflow the clock.
+  const double wait = std::min((1 - tokens_) / qps_, 3600.0);
+  return now + std::chrono::duration_cast<std::chrono::nanoseconds>(Seconds(wait)) + std::chrono::nanoseconds(1);
+}
+
+Pacer::Pacer(double qps, int burst) : bucket_(qps, burst, std::chrono::steady_clock::now()) {}
+
+Pacer::~Pacer() { Stop(); }
+
+void Pacer::Run(Call call) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopped_) return;
+    if (!waiting_.empty() || !bucket_.Take(std::chrono::steady_clock::now())) {
+      waiting_.push_back(std::move(call));
+      if (!thread_.joinable()) thread_ = std::thread([this] { Loop(); });
+      changed_.notify_one();
+      return;
+    }
+  }
+  call();
+}
+
+void Pacer::RunLater(std::chrono::nanoseconds delay, Call call) {
+  const std::lock_guard lock(mutex_);
+  if (stopped_) return;
+  later_.emplace(std::pair(std::chrono::steady_clock::now() + delay, next_++), std::move(call));
+  if (!thread_.joinable()) thread_ = std::thread([this] { Loop(); });
+  changed_.notify_one();
+}
+
+void Pacer::Loop() {
+  std::unique_lock lock(mutex_);
+  while (!stopped_) {
+    const TokenBucket::TimePoint now = std::chrono::steady_clock::now();
+    while (!later_.empty() && later_.begin()->first.first <= now) {
+      waiting_.push_back(std::move(later_.begin()->second));
+      later_.erase(later_.begin());
+    }
+    if (!waiting_.empty() && bucket_.Take(now)) {
+      const Call call = std::move(waiting_.front());
+      waiting_.pop_front();
+      lock.unlock();
+      call();
+      lock.lock();
+      continue;
+    }
+    TokenBucket::TimePoint wake = TokenBucket::TimePoint::max();
+    if (!waiting_.empty()) wake = bucket_.Next(now);
+    if (!later_.empty()) wake = std::min(wake, later_.begin()->first.first);
+    if (wake == TokenBucket::TimePoint::max()) {
+      changed_.wait(lock);
+    } else {
+      changed_.wait_until(lock, wake);
+    }
+  }
+}
+
+void Pacer::Stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+    changed_.notify_one();
+  }
+  if (thread_.joinable()) thread_.join();
+  const std::lock_guard lock(mutex_);
+  waiting_.clear();
+  later_.clear();
+}
+
+}  // namespace berth::client

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pacer: lets requests go at a bounded rate, in order, and some of them later.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace berth::client {
+
+// `burst` at once, then `qps` per second, as client-go's limiter counts. qps of zero and less: no limit.
+//
+// Thread safety: none.
+class TokenBucket {
+ public:
+  using TimePoint = std::chrono::steady_clock::time_point;
+
+  TokenBucket(double qps, int burst, TimePoint now);
+  // Takes one and returns true; false when there is none yet.
+  bool Take(TimePoint now);
+  // When the next one is there; not after `now` if it is.
+  TimePoint Next(TimePoint now);
+
+ private:
+  void Fill(TimePoint now);
+
+  const double qps_, burst_;
+  double tokens_;
+  TimePoint filled_;
+};
+
+// Thread safety: any thread.
+class Pacer {
+ public:
+  using Call = std::function<void()>;
+
+  Pacer(double qps, int burst);
+  ~Pacer();
+  Pacer(const Pacer&) = delete;
+  Pacer& operator=(const Pacer&) = delete;
+
+  // Calls when the rate allows and all calls before it have gone: at once, or later on the pacer's thread, and then it
+  // must not take long.
+  void Run(Call call);
+  // The same, but not before the delay is over; what it waits for does not keep others waiting.
+  void RunLater(std::chrono::nanoseconds delay, Call call);
+  // No call begins after it has returned; those that wait are dropped. REQUIRES: not called by a call.
+  void Stop();
+
+ private:
+  void Loop();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  TokenBucket bucket_;
+  std::deque<Call> waiting_;
+  std::map<std::pair<TokenBucket::TimePoint, uint64_t>, Call> later_;
+  uint64_t next_ = 0;
+  bool stopped_ = false;
+  std::thread thread_;  // started when somebody has to wait
+};
+
+}  // namespace berth::client

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/request_body.h"
+
+#include <chrono>
+#include <cstdio>
+#include <string_view>
+
+#include "api/json_scan.h"
+
+namespace berth::client {
+namespace {
+
+// An object that is being written. Texts that are not UTF-8 lose what is not ASCII: better a changed event than none.
+class Json {
+ public:
+  Json& Open(std::string_view key) {
+    Key(key);
+    text_ += '{';
+    return *this;
+  }
+  Json& Close() {
+    text_ += '}';
+    return *this;
+  }
+  Json& Text(std::string_view key, std::string_view value) {
+    Key(key);
+    if (CheckUtf8(value).ok()) {
+      AppendJsonString(value, text_);
+      return *this;
+    }
+    std::string ascii(value);
+    for (char& c : ascii) {
+      if (static_cast<unsigned char>(c) >= 0x80) c = '?';
+    }
+    AppendJsonString(ascii, text_);
+    return *this;
+  }
+  // Nothing for an empty one.
+  Json& TextIf(std::string_view key, std::string_view value) { return value.empty() ? *this : Text(key, value); }
+  // Numbers, null and what is JSON already.
+  Json& Raw(std::string_view key, std::string_view json) {
+    Key(key);
+    text_ += json;
+    return *this;
+  }
+  std::string Finish() { return text_ + "}"; }
+
+ private:
+  void Key(std::string_view key) {
+    if (text_.back() != '{') text_ += ',';
+    text_ += '"';
+    text_ += key;
+    text_ += "\":";
+  }
+  std::string text_ = "{";
+};
+
+// Seconds and the nanoseconds behind them, as civil time; years that do not have four digits become the nearest that
+// do.
+std::string Format(Time time, bool micros) {
+  using namespace std::chrono;
+  const sys_time<nanoseconds> point{nanoseconds(time.ns)};
+  const auto day = floor<days>(point);
+  const year_month_day date(day);
+  const hh_mm_ss<nanoseconds> clock(point - day);
+  char text[64];
+  int length = std::snprintf(text, sizeof(text), "%04d-%02u-%02uT%02d:%02d:%02d", static_cast<int>(date.year()),
+                             static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                             static_cast<int>(clock.hours().count()), static_cast<int>(clock.minutes().count()),
+                             static_cast<int>(clock.seconds().count()));
+  std::string result(text, static_cast<size_t>(length));
+  if (micros) {
+    length = std::snprintf(text, sizeof(text), ".%06d", static_cast<int>(clock.subseconds().count() / 1000));
+    result.append(text, static_cast<size_t>(length));
+  }
+  return result + "Z";
+}
+
+}  // namespace
+
+std::string FormatTime(Time time) { return Format(time, false); }
+std::string FormatMicroTime(Time time) { return Format(time, true); }
+
+std::string BindingBody(const ObjectName& pod, const std::string& node) {
+  Json json;
+  json.Text("kind", "Binding").Text("apiVersion", "v1");
+  json.Open("metadata").Text("name", pod.name).Text("namespace", pod.namespace_).TextIf("uid", pod.uid).Close();
+  json.Open("target").Text("kind", "Node").Text("name", node).Close();
+  return json.Finish();
+}
+
+std::string PodStatusPatchBody(const PodStatusPatch& patch, Time now) {
+  Json json;
+  json.Open("metadata").TextIf("uid", patch.pod.uid).Close();
+  json.Open("status");
+  if (patch.condition) {
+    Json condition;
+    condition.Text("type", patch.condition->type).Text("status", patch.condition->status);
+    condition.Text("reason", patch.condition->reason).Text("message", patch.condition->message);
+    condition.Raw("lastProbeTime", "null").Text("lastTransitionTime", FormatTime(now));
+    json.Raw("conditions", "[" + condition.Finish() + "]");
+  }
+  if (patch.nominated_node_name) {
+    if (patch.nominated_node_name->empty()) {
+      json.Raw("nominatedNodeName", "null");
+    } else {
+      json.Text("nominatedNodeName", *patch.nominated_node_name);
+    }
+  }
+  json.Close();
+  return json.Finish();
+}
+
+std::string DeleteBody(const ObjectName& pod) {
+  Json json;
+  json.Text("kind", "DeleteOptions").Text("apiVersion", "v1");
+  if (!pod.uid.empty()) json.Open("preconditions").Text("uid", pod.uid).Close();
+  return json.Finish();
+}
+
+std::string EventNamespace(const EventRecord& event) {
+  return event.regarding.namespace_.empty() ? "default" : event.regarding.namespace_;
+}
+
+std::string EventBody(const EventRecord& event, const std::string& reporting_instance) {
+  char suffix[32];
+  std::snprintf(suffix, sizeof(suffix), ".%llx", static_cast<unsigned long long>(event.time.ns));
+  Json json;
+  json.Text("kind", "Event").Text("apiVersion", "events.k8s.io/v1");
+  json.Open("metadata").Text("name", event.regarding.name + suffix).Text("namespace", EventNamespace(event)).Close();
+  json.Text("eventTime", FormatMicroTime(event.time));
+  json.Text("reportingController", event.reporting_controller).Text("reportingInstance", reporting_instance);
+  json.Text("action", event.action).Text("reason", event.reason);
+  json.Open("regarding").Text("kind", "Pod").Text("apiVersion", "v1");
+  json.TextIf("namespace", event.regarding.namespace_).Text("name", event.regarding.name);
+  json.TextIf("uid", event.regarding.uid).Close();
+  if (!event.related.empty()) {
+    const size_t slash = event.related.find('/');
+    const bool has_namespace = slash != std::string::npos;
+    json.Open("related").Text("kind", "Pod").Text("apiVersion", "v1");
+    if (has_namespace) json.Text("namespace", std::string_view(event.related).substr(0, slash));
+    json.Text("name", std::string_view(event.related).substr(has_namespace ? slash + 1 : 0)).Close();
+  }
+  json.Text("note", event.note).Text("type", event.type);
+  return json.Finish();
+}
+
+std::string LeaseBody(const Lease& lease) {
+  Json json;
+  json.Text("kind", "Lease").Text("apiVersion", "coordination.k8s.io/v1");
+  json.Open("metadata").Text("name", lease.name).Text("namespace", lease.namespace_);
+  json.TextIf("resourceVersion", lease.resource_version).Close();
+  json.Open("spec").Text("holderIdentity", lease.holder);
+  json.Raw("leaseDurationSeconds", std::to_string(lease.duration.ns / 1'000'000'000));
+  json.Text("acquireTime", FormatMicroTime(lease.acquired)).Text("renewTime", FormatMicroTime(lease.renewed));
+  json.Raw("leaseTransitions", std::to_string(lease.transitions)).Close();
+  return json.Finish();
+}
+
+}  // namespace berth::client

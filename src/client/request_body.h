@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// What we say to an API server, written as JSON.
+#pragma once
+
+#include <string>
+
+#include "client/cluster_api.h"
+
+namespace berth::client {
+
+std::string BindingBody(const ObjectName& pod, const std::string& node);
+// A strategic merge patch; `now` is when the condition changed.
+std::string PodStatusPatchBody(const PodStatusPatch& patch, Time now);
+std::string DeleteBody(const ObjectName& pod);
+std::string EventBody(const EventRecord& event, const std::string& reporting_instance);
+std::string LeaseBody(const Lease& lease);
+
+// The namespace an event lives in.
+std::string EventNamespace(const EventRecord& event);
+
+// As metav1.Time and metav1.MicroTime are written: 2006-01-02T15:04:05Z, 2006-01-02T15:04:05.000000Z.
+std::string FormatTime(Time time);
+std::string FormatMicroTime(Time time);
+
+}  // namespace berth::client

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where an API server keeps what: paths and queries, encoded.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "client/cluster_object.h"
+
+namespace berth::client {
+
+// As a part of a path, or a value in a query.
+std::string UrlEncode(std::string_view text);
+
+// All objects of a kind: /api/v1/pods.
+std::string_view CollectionPath(Kind kind);
+// The part of a list's or watch's query that says which of them: "fieldSelector=…&", or nothing.
+std::string_view Selection(Kind kind);
+// /api/v1/namespaces/NS/pods/NAME
+std::string PodPath(std::string_view ns, std::string_view name);
+
+}  // namespace berth::client

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/wire.h"
+
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "api/decode_value.h"
+
+namespace berth::client {
+namespace {
+
+using simdjson::ondemand::json_type;
+
+constexpr size_t kMaxWarnings = 5;     // per page
+constexpr size_t kMaxSentence = 1000;  // what a server writes may be of any length
+
+std::string Shortened(std::string_view text) {
+  if (text.size() <= kMaxSentence) return std::string(text);
+  size_t end = kMaxSentence;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // whole characters
+  return std::string(text.substr(0, end)) + "…";
+}
+
+// Hands the one object in `text` to fn(context, object). Errors stop at the first.
+template <class Fn>
+Error Walk(std::string& text, Fn&& fn) {
+  // A parser keeps its buffers; those of a huge answer are given back.
+  constexpr size_t kKeep = size_t{16} << 20;
+  thread_local simdjson::ondemand::parser kept;
+  std::unique_ptr<simdjson::ondemand::parser> large;
+  simdjson::ondemand::parser* parser = &kept;
+  if (text.size() > kKeep) {
+    large = std::make_unique<simdjson::ondemand::parser>();
+    parser = large.get();
+  }
+  const auto malformed = [](simdjson::error_code error) {
+    return Error(std::string("malformed JSON: ") + simdjson::error_message(error));
+  };
+  if (text.capacity() < text.size() + simdjson::SIMDJSON_PADDING)
+    text.reserve(text.size() + simdjson::SIMDJSON_PADDING);
+  simdjson::ondemand::document document;
+  if (auto error = parser->iterate(text.data(), text.size(), text.capacity()).get(document)) return malformed(error);
+  json_type type;
+  if (auto error = document.type().get(type)) return malformed(error);
+  if (type != json_type::object) return Error("must be a JSON object");
+  JsonValue root;
+  if (auto error = document.get_value().get(root)) return malformed(error);
+  std::vector<LoadError> errors;
+  Context context(DecodeMode::kPeer, errors);
+  context.StopAtFirstError();
+  fn(context, root);
+  if (!errors.empty()) return Error(Shortened(errors.front().Text()));
+  return Error::Ok();
+}
+
+std::optional<ClusterObject> ToClusterObject(AnyObject any) {
+  return std::visit(
+      [](auto& object) -> std::optional<ClusterObject> {
+        using T = std::decay_t<decltype(object)>;
+        if constexpr (std::is_same_v<T, std::monostate>) {
+          return std::nullopt;
+        } else if constexpr (std::is_same_v<T, DecodedPod>) {
+          return ClusterObject(Ptr<Pod>(std::make_shared<const Pod>(std::move(object.pod))));
+        } else {
+          return ClusterObject(Ptr<T>(std::make_shared<const T>(std::move(object))));
+        }
+      },
+      any);
+}
+
+ClusterObject DecodeKind(Context& context, JsonValue value, Kind kind) {
+  // The two that come in thousands, without the way through a variant of all kinds.
+  if (kind == Kind::kPod) return Ptr<Pod>(std::make_shared<const Pod>(DecodePodValue(context, value)));
+  if (kind == Kind::kNode) return Ptr<Node>(std::make_shared<const Node>(DecodeNodeValue(context, value)));
+  std::optional<ClusterObject> object = ToClusterObject(DecodeAnyValue(context, value, ToString(kind)));
+  if (object) return *std::move(object);
+  context.Malformed("nobody reads this kind");  // every Kind has its decoder
+  return Ptr<Pod>(std::make_shared<const Pod>());
+}
+
+struct Item {
+  std::optional<ClusterObject> object;  // as far as it could be read
+  std::string warning;                  // why that was not all of it; empty: all is well
+  bool broken = false;                  // malformed: nothing behind it can be read either
+
+  const std::string& name() const { return MetaOf(*object).name; }
+};
+
+Item ReadItem(JsonValue value, Kind kind) {
+  Item item;
+  std::vector<LoadError> errors;
+  Context context(DecodeMode::kPeer, errors);
+  context.StopAtFirstError();
+  json_type type;
+  if (auto error = value.type().get(type)) {
+    context.Broken(error);
+  } else if (type != json_type::object) {
+    context.WrongType("an object", value);
+  } else {
+    item.object = DecodeKind(context, value, kind);
+  }
+  if (errors.empty() && item.name().empty()) {
+    At metadata(context, "metadata");
+    At name(context, "name");
+    context.Required();
+  }
+  if (errors.empty()) return item;
+  item.broken = errors.front().message.starts_with("malformed JSON");
+  errors.front().kind = ToString(kind);
+  if (item.object) errors.front().name = FullName(MetaOf(*item.object));
+  item.warning = Shortened(errors.front().Text());
+  return item;
+}
+
+// kind and apiVersion need not be there.
+bool HasKind(Context& context, JsonValue value, std::string_view kind) {
+  json_type type;
+  if (auto error = value.type().get(type)) return context.Broken(error), false;
+  if (type != json_type::object) return context.WrongType("an object", value), false;
+  simdjson::ondemand::object object;
+  if (auto error = value.get_object().get(object)) return context.Broken(error), false;
+  std::string found;
+  JsonValue text;
+  const auto error = object.find_field_unordered("kind").get(text);
+  if (error != simdjson::NO_SUCH_FIELD) {
+    if (error) return context.Broken(error), false;
+    At at(context, "kind");
+    Read(context, text, found);
+    if (!found.empty() && found != kind) context.Invalid(found, "must be " + std::string(kind));
+  }
+  bool filled = false;
+  if (context.broken()) return false;
+  if (auto failed = object.reset().get(filled)) return context.Broken(failed), false;
+  return true;
+}
+
+struct StatusBody {
+  std::string kind, message, reason;
+  int32_t code = 0;
+  bool version_too_large = false;
+};
+
+void ReadStatus(Context& context, JsonValue value, StatusBody& status) {
+  ForEachMember(context, value, [&](std::string_view key, JsonValue member) {
+    if (key == "kind") {
+      Read(context, member, status.kind);
+    } else if (key == "message") {
+      Read(context, member, status.message);
+    } else if (key == "reason") {
+      Read(context, member, status.reason);
+    } else if (key == "code") {
+      Read(context, member, status.code);
+    } else if (key == "details") {
+      ForEachMember(context, member, [&](std::string_view detail, JsonValue causes) {
+        if (detail != "causes") return;
+        ForEachItem(context, causes, [&](JsonValue cause) {
+          ForEachMember(context, cause, [&](std::string_view part, JsonValue text) {
+            std::string reason;
+            if (part == "reason" && Read(context, text, reason) && reason == "ResourceVersionTooLarge")
+              status.version_too_large = true;
+          });
+        });
+      });
+    }
+  });
+  if (status.message.starts_with("Too large resource version")) status.version_too_large = true;
+}
+
+std::optional<WatchEvent::Type> EventType(std::string_view text) {
+  if (text == "ADDED") return WatchEvent::Type::kAdded;
+  if (text == "MODIFIED") return WatchEvent::Type::kModified;
+  if (text == "DELETED") return WatchEvent::Type::kDeleted;
+  if (text == "BOOKMARK") return WatchEvent::Type::kBookmark;
+  return std::nullopt;
+}
+
+// metadata.resourceVersion of a bookmark's object.
+std::string ReadBookmark(Context& context, JsonValue value) {
+  std::string version;
+  ForEachMember(context, value, [&](std::string_view key, JsonValue metadata) {
+    if (key != "metadata") return;
+    ForEachMember(context, metadata, [&](std::string_view part, JsonValue text) {
+      if (part == "resourceVersion") Read(context, text, version);
+    });
+  });
+  return version;
+}
+
+void ReadEvent(Context& context, WatchEvent::Type type, JsonValue object, Kind kind, WatchLine& line) {
+  WatchEvent& event = line.event.emplace();
+  event.type = type;
+  if (type == WatchEvent::Type::kBookmark) {
+    event.resource_version = ReadBookmark(context, object);
+    return;
+  }
+  if (!HasKind(context, object, ToString(kind))) return;
+  Item item = ReadItem(object, kind);
+  if (item.broken) return context.Malformed(item.warning);
+  line.warning = std::move(item.warning);
+  if (item.object) event.resource_version = MetaOf(*item.object).resource_version;
+  // Of what could not be read one thing is known, that its version has passed. That something is gone needs no more
+  // than its name.
+  const bool named = item.object && !item.name().empty();
+  if (line.warning.empty() || (type == WatchEvent::Type::kDeleted && named)) {
+    event.object = std::move(item.object);
+  } else {
+    event.type = WatchEvent::Type::kBookmark;
+  }
+}
+
+}  // namespace
+
+Result<ListPage> ReadListPage(std::string& body, Kind kind) {
+  ListPage page;
+  const std::string list_kind = std::string(ToString(kind)) + "List";
+  std::string found;
+  size_t unreadable = 0;
+  const Error error = Walk(body, [&](Context& context, JsonValue root) {
+    ForEachMember(context, root, [&](std::string_view key, JsonValue value) {
+      if (key == "kind") {
+        Read(context, value, found);
+      } else if (key == "metadata") {
+        ForEachMember(context, value, [&](std::string_view part, JsonValue text) {
+          if (part == "resourceVersion") Read(context, text, page.resource_version);
+          if (part == "continue") Read(context, text, page.next);
+        });
+      } else if (key == "items") {
+        ForEachItem(context, value, [&](JsonValue element) {
+          Item item = ReadItem(element, kind);
+          if (item.warning.empty()) return page.objects.push_back(*std::move(item.object));
+          if (item.broken) return context.Malformed(item.warning);
+          if (++unreadable <= kMaxWarnings) page.warnings.push_back(std::move(item.warning));
+        });
+      }
+    });
+    if (found != list_kind) {
+      At at(context, "kind");
+      context.Invalid(found, "must be " + list_kind);
+    }
+  });
+  if (!error.ok()) return error;
+  if (unreadable > kMaxWarnings) {
+    page.warnings.push_back("and " + std::to_string(unreadable - kMaxWarnings) + " more objects of kind " +
+                            std::string(ToString(kind)) + " in this answer");
+  }
+  return page;
+}
+
+Result<WatchLine> ReadWatchLine(std::string& text, Kind kind) {
+  WatchLine line;
+  const Error error = Walk(text, [&](Context& context, JsonValue root) {
+    simdjson::ondemand::object members;
+    if (auto failed = root.get_object().get(members)) return context.Broken(failed);
+    JsonValue value;
+    std::string type;
+    if (auto failed = members.find_field_unordered("type").get(value)) return context.Broken(failed);
+    {
+      At at(context, "type");
+      Read(context, value, type);
+    }
+    if (context.broken()) return;
+    const std::optional<WatchEvent::Type> known = EventType(type);
+    if (!known && type != "ERROR") {
+      At at(context, "type");
+      return context.Invalid(type, "is no type of event");
+    }
+    if (auto failed = members.find_field_unordered("object").get(value)) return context.Broken(failed);
+    At at(context, "object");
+    if (known) return ReadEvent(context, *known, value, kind, line);
+    StatusBody status;
+    ReadStatus(context, value, status);
+    // A code is always there; were it not, the watch is over all the same.
+    line.failure = {status.code >= 300 ? status.code : 500, Shortened(status.message)};
+  });
+  if (!error.ok()) return error;
+  return line;
+}
+
+Result<Ptr<Pod>> ReadPod(std::string& body) {
+  Item item;
+  Error error = Walk(body, [&](Context& context, JsonValue root) {
+    if (HasKind(context, root, "Pod")) item = ReadItem(root, Kind::kPod);
+  });
+  if (!error.ok()) return error;
+  if (!item.warning.empty()) return Error(item.warning);
+  return std::get<Ptr<Pod>>(*item.object);
+}
+
+Result<Lease> ReadLease(std::string& body) {
+  Lease lease;
+  Error error = Walk(body, [&](Context& context, JsonValue root) {
+    if (!HasKind(context, root, "Lease")) return;
+    ForEachMember(context, root, [&](std::string_view key, JsonValue value) {
+      if (key == "metadata") {
+        ForEachMember(context, value, [&](std::string_view part, JsonValue text) {
+          if (part == "name") Read(context, text, lease.name);
+          if (part == "namespace") Read(context, text, lease.namespace_);
+          if (part == "resourceVersion") Read(context, text, lease.resource_version);
+        });
+      } else if (key == "spec") {
+        ForEachMember(context, value, [&](std::string_view part, JsonValue member) {
+          std::optional<Time> time;
+          if (part == "holderIdentity") {
+            Read(context, member, lease.holder);
+          } else if (part == "leaseDurationSeconds") {
+            int32_t seconds = 0;
+            if (Read(context, member, seconds)) lease.duration = Duration::Seconds(seconds);
+          } else if (part == "acquireTime") {
+            if (Read(context, member, time)) lease.acquired = *time;
+          } else if (part == "renewTime") {
+            if (Read(context, member, time)) lease.renewed = *time;
+          } else if (part == "leaseTransitions") {
+            Read(context, member, lease.transitions);
+          }
+        });
+      }
+    });
+  });
+  if (!error.ok()) return error;
+  return lease;
+}
+
+Refusal ReadRefusal(std::string& body) {
+  StatusBody status;
+  const Error error = Walk(body, [&](Context& context, JsonValue root) { ReadStatus(context, root, status); });
+  if (error.ok() && status.kind == "Status" && !status.message.empty())
+    return {Shortened(status.message), status.version_too_large};
+  std::string text = Shortened(body);
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < ' ') c = ' ';
+  }
+  return {std::move(text), false};
+}
+
+}  // namespace berth::client

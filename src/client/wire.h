@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an API server says, read: pages of lists, events of watches, statuses, leases.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "berth/error.h"
+#include "client/cluster_api.h"
+
+namespace berth::client {
+
+struct ListPage {
+  std::vector<ClusterObject> objects;
+  std::string resource_version;
+  std::string next;                   // the token of the page behind it; empty: the last one
+  std::vector<std::string> warnings;  // objects that were passed over, the first few by name
+};
+// An Error: it is no list of that kind. `body` is read in place; it may grow by what the reader wants behind its end.
+Result<ListPage> ReadListPage(std::string& body, Kind kind);
+
+struct WatchLine {
+  // One of the two.
+  std::optional<WatchEvent> event;
+  ApiStatus failure;  // code is not 200: an ERROR event
+
+  std::string warning;  // an object that could not be read; empty: none
+};
+// An Error: it is no event of a watch.
+Result<WatchLine> ReadWatchLine(std::string& line, Kind kind);
+
+Result<Ptr<Pod>> ReadPod(std::string& body);
+Result<Lease> ReadLease(std::string& body);
+
+// What an answer that is not 2xx says for itself: the message of a Status, or the beginning of whatever it is.
+struct Refusal {
+  std::string message;
+  bool version_too_large = false;  // the server has not come so far yet
+};
+Refusal ReadRefusal(std::string& body);
+
+}  // namespace berth::client

@@ -4,7 +4,7 @@
 
 # To build the program.
 BERTH_BUILD_PACKAGES=(g++ cmake ninja-build pkg-config ccache mold
-  libsimdjson-dev libyaml-dev libxxhash-dev libboost1.81-dev libssl-dev)
+  libsimdjson-dev libyaml-dev libxxhash-dev prometheus-cpp-dev libboost1.81-dev libssl-dev)
 # To build and run the tests.
 BERTH_TEST_PACKAGES=(libgtest-dev libgmock-dev librapidcheck-dev zlib1g-dev)
 # For ./test --all: fuzzing, clang-tidy and the format check.

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// prometheus-cpp behind our own names.
+#include "util/metrics.h"
+
+#include <prometheus/counter.h>
+#include <prometheus/family.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+#include <prometheus/text_serializer.h>
+
+namespace berth::util {
+
+struct Metrics::Impl {
+  // A family that is registered again is the one that is there.
+  prometheus::Registry registry{prometheus::Registry::InsertBehavior::Merge};
+};
+
+namespace {
+
+prometheus::Labels ToMap(const Metrics::Labels& labels) { return {labels.begin(), labels.end()}; }
+
+}  // namespace
+
+Metrics::Metrics() : impl_(std::make_unique<Impl>()) {}
+Metrics::~Metrics() = default;
+
+Metrics::Counter Metrics::counter(const std::string& name, const std::string& help, const Labels& labels) {
+  return Counter(&prometheus::BuildCounter().Name(name).Help(help).Register(impl_->registry).Add(ToMap(labels)));
+}
+
+Metrics::Histogram Metrics::histogram(const std::string& name, const std::string& help,
+                                      const std::vector<double>& buckets, const Labels& labels) {
+  return Histogram(
+      &prometheus::BuildHistogram().Name(name).Help(help).Register(impl_->registry).Add(ToMap(labels), buckets));
+}
+
+void Metrics::Counter::Add(double amount) const { static_cast<prometheus::Counter*>(counter_)->Increment(amount); }
+void Metrics::Histogram::Observe(double value) const {
+  static_cast<prometheus::Histogram*>(histogram_)->Observe(value);
+}
+
+std::string Metrics::Text() const { return prometheus::TextSerializer().Serialize(impl_->registry.Collect()); }
+
+std::vector<double> Metrics::Exponential(double start, double factor, int count) {
+  std::vector<double> bounds;
+  for (int i = 0; i < count; ++i, start *= factor) bounds.push_back(start);
+  return bounds;
+}
+
+}  // namespace berth::util

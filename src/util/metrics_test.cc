@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "util/metrics.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <vector>
+
+namespace berth::util {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(MetricsTest, CountersAndHistogramsAreShownAsPrometheusReadsThem) {
+  Metrics metrics;
+  metrics.counter("berth_requests_total", "Requests.", {{"route", "/filter"}}).Add();
+  metrics.counter("berth_requests_total", "Requests.", {{"route", "/filter"}}).Add(2);
+  metrics.counter("berth_requests_total", "Requests.", {{"route", "/bind"}}).Add();
+  metrics.histogram("berth_seconds", "Time.", {1, 10}).Observe(5);
+  const std::string text = metrics.Text();
+  EXPECT_THAT(text, HasSubstr("# TYPE berth_requests_total counter\n"));
+  EXPECT_THAT(text, HasSubstr("berth_requests_total{route=\"/filter\"} 3\n"));
+  EXPECT_THAT(text, HasSubstr("berth_requests_total{route=\"/bind\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("berth_seconds_bucket{le=\"1\"} 0\n"));
+  EXPECT_THAT(text, HasSubstr("berth_seconds_bucket{le=\"10\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("berth_seconds_sum 5\n"));
+}
+
+TEST(MetricsTest, SeveralThreadsCountTogether) {
+  Metrics metrics;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      const Metrics::Counter counter = metrics.counter("n_total", "N.");
+      for (int i = 0; i < 1000; ++i) counter.Add();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_THAT(metrics.Text(), HasSubstr("n_total 4000\n"));
+}
+
+TEST(MetricsTest, BucketsGrowByAFactor) { EXPECT_THAT(Metrics::Exponential(1, 4, 3), ElementsAre(1, 4, 16)); }
+
+}  // namespace
+}  // namespace berth::util

@@ -29,24 +29,68 @@ net::HttpResponse WrongMethod(const std::string& method, const std::string& allo
 
 std::string Quoted(const std::string& text) { return Value::String(text).ToJson(); }
 
-// Sends the answer and tells of the call. Copied into callbacks.
+}  // namespace
+
+// The counters of one route.
+class ExtenderRoutes::Counters {
+ public:
+  Counters(util::Metrics& metrics, const std::string& route)
+      : seconds_(metrics.histogram("berth_extender_request_duration_seconds",
+                                   "Time from a request's last byte to its answer, by route.",
+                                   util::Metrics::Exponential(0.00001, 4, 11), {{"route", route}})),
+        bytes_in_(metrics.histogram("berth_extender_request_size_bytes", "Sizes of requests, by route.", SizeBuckets(),
+                                    {{"route", route}})),
+        bytes_out_(metrics.histogram("berth_extender_response_size_bytes", "Sizes of replies, by route.", SizeBuckets(),
+                                     {{"route", route}})) {
+    for (const int status : kStatuses) {
+      by_status_.push_back(metrics.counter("berth_extender_requests_total", "Requests, by route and status.",
+                                           {{"route", route}, {"code", std::to_string(status)}}));
+    }
+  }
+  void Count(int status, size_t bytes_in, size_t bytes_out, int64_t nanoseconds) const {
+    const auto at = static_cast<size_t>(std::find(std::begin(kStatuses), std::end(kStatuses), status) - kStatuses);
+    if (at < by_status_.size()) by_status_[at].Add();
+    bytes_in_.Observe(static_cast<double>(bytes_in));
+    bytes_out_.Observe(static_cast<double>(bytes_out));
+    seconds_.Observe(static_cast<double>(nanoseconds) / 1e9);
+  }
+
+ private:
+  // All that are answered here.
+  static constexpr int kStatuses[] = {200, 400, 404, 405, 500, 503};
+  static std::vector<double> SizeBuckets() { return util::Metrics::Exponential(256, 8, 7); }
+
+  util::Metrics::Histogram seconds_, bytes_in_, bytes_out_;
+  std::vector<util::Metrics::Counter> by_status_;
+};
+
+namespace {
+
+using Steady = std::chrono::steady_clock;
+
+int64_t Since(Steady::time_point start) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(Steady::now() - start).count();
+}
+
+// One call: its body, and what is to be done with the answer. Moved into callbacks.
 struct Finish {
   Call call;
+  std::string body;
   net::Respond respond;
-  OnCall on_call;
-  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+  std::function<void(const Call&)> tell;
+  Steady::time_point start = Steady::now();
 
   void Send(net::HttpResponse response) {
     call.status = response.status;
-    call.bytes_out = response.body.size();
-    call.nanoseconds =
-        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start).count();
-    if (on_call) on_call(call);
+    call.nanoseconds = Since(start);
+    call.request = body;
+    call.reply = response.body;
+    tell(call);
     respond(std::move(response));
   }
-  void Json(std::string body) {
+  void Json(std::string text) {
     net::HttpResponse response;
-    response.body = std::move(body);
+    response.body = std::move(text);
     Send(std::move(response));
   }
   void Refuse(int status, const std::string& sentence) {
@@ -55,8 +99,8 @@ struct Finish {
   }
 };
 
-void Filter(ExtenderService& service, std::string& body, Finish finish) {
-  const Result<ExtenderArgs> args = DecodeExtenderArgs(body);
+void Filter(ExtenderService& service, Finish finish) {
+  const Result<ExtenderArgs> args = DecodeExtenderArgs(finish.body);
   if (!args.ok()) return finish.Refuse(400, args.error().text());
   if (args->pod) finish.call.pod = FullName(*args->pod);
   const FilterResult result = service.Filter(*args, finish.call.verb == Verb::kFilterBest);
@@ -66,8 +110,8 @@ void Filter(ExtenderService& service, std::string& body, Finish finish) {
   finish.Json(FilterResultJson(*args, result));
 }
 
-void Prioritize(ExtenderService& service, std::string& body, Finish finish) {
-  const Result<ExtenderArgs> args = DecodeExtenderArgs(body);
+void Prioritize(ExtenderService& service, Finish finish) {
+  const Result<ExtenderArgs> args = DecodeExtenderArgs(finish.body);
   if (!args.ok()) return finish.Refuse(400, args.error().text());
   if (!args->pod) return finish.Refuse(400, "Pod: Required value");
   if (!args->nodes && !args->node_names) return finish.Refuse(400, "Nodes: Required value: NodeNames is null as well");
@@ -79,8 +123,8 @@ void Prioritize(ExtenderService& service, std::string& body, Finish finish) {
   finish.Json(HostPriorityListJson(*list));
 }
 
-void Preempt(ExtenderService& service, std::string& body, Finish finish) {
-  const Result<ExtenderPreemptionArgs> args = DecodePreemptionArgs(body);
+void Preempt(ExtenderService& service, Finish finish) {
+  const Result<ExtenderPreemptionArgs> args = DecodePreemptionArgs(finish.body);
   if (!args.ok()) return finish.Refuse(400, args.error().text());
   if (!args->pod) return finish.Refuse(400, "Pod: Required value");
   finish.call.pod = FullName(*args->pod);
@@ -91,16 +135,31 @@ void Preempt(ExtenderService& service, std::string& body, Finish finish) {
   finish.Json(PreemptionResultJson(*kept));
 }
 
-void Bind(ExtenderService& service, std::string& body, Finish finish) {
-  const Result<ExtenderBindingArgs> args = DecodeBindingArgs(body);
+void Bind(ExtenderService& service, Finish finish) {
+  const Result<ExtenderBindingArgs> args = DecodeBindingArgs(finish.body);
   if (!args.ok()) return finish.Refuse(400, args.error().text());
   finish.call.pod = args->pod_namespace + "/" + args->pod_name;
+  finish.call.node = args->node;
   finish.call.nodes_in = 1;
-  service.Bind(*args, [finish = std::move(finish)](const std::string& error) mutable {
-    finish.call.nodes_out = error.empty() ? 1 : 0;
-    finish.call.error = error;
-    finish.Json(BindingResultJson(error));
+  service.Bind(*args, [finish = std::make_shared<Finish>(std::move(finish))](const std::string& error) {
+    finish->call.nodes_out = error.empty() ? 1 : 0;
+    finish->call.error = error;
+    finish->Json(BindingResultJson(error));
   });
+}
+
+void Serve(ExtenderService& service, Finish finish) {
+  switch (finish.call.verb) {
+    case Verb::kFilter:
+    case Verb::kFilterBest:
+      return Filter(service, std::move(finish));
+    case Verb::kPrioritize:
+      return Prioritize(service, std::move(finish));
+    case Verb::kPreempt:
+      return Preempt(service, std::move(finish));
+    case Verb::kBind:
+      return Bind(service, std::move(finish));
+  }
 }
 
 }  // namespace
@@ -145,52 +204,66 @@ Result<std::vector<Route>> RoutesOf(const std::string& prefix, const Verbs& verb
   return routes;
 }
 
+ExtenderRoutes::ExtenderRoutes(ExtenderService& service, RouteOptions options)
+    : service_(service), options_(std::move(options)) {}
+ExtenderRoutes::~ExtenderRoutes() = default;
+
 Result<std::unique_ptr<ExtenderRoutes>> ExtenderRoutes::Make(ExtenderService& service, const std::vector<Route>& routes,
-                                                             OnCall on_call) {
-  std::unique_ptr<ExtenderRoutes> made(new ExtenderRoutes(service, std::move(on_call)));
+                                                             RouteOptions options) {
+  std::unique_ptr<ExtenderRoutes> made(new ExtenderRoutes(service, std::move(options)));
+  const auto counters = [&](const std::string& route) {
+    util::Metrics* metrics = made->options_.metrics;
+    return metrics != nullptr ? std::make_unique<Counters>(*metrics, route) : nullptr;
+  };
+  made->other_ = counters("other");
   for (const Route& route : routes) {
     if (std::find(std::begin(kOwnPaths), std::end(kOwnPaths), route.path) != std::end(kOwnPaths)) {
       return Error("path " + Quoted(route.path) + " cannot be served as " + std::string(ToString(route.verb)) +
                    ": it has a meaning of its own");
     }
-    if (!made->verbs_.emplace(route.path, route.verb).second) {
+    if (!made->served_.emplace(route.path, Served{route.verb, counters(route.path)}).second) {
       return Error("path " + Quoted(route.path) + " is given twice");
     }
   }
   return made;
 }
 
-void ExtenderRoutes::Handle(net::HttpRequest request, const net::Respond& respond) const {
-  if (const auto verb = verbs_.find(request.path); verb != verbs_.end()) {
-    if (request.method != "POST") return respond(WrongMethod(request.method, "POST"));
-    Call call;
-    call.path = verb->first;
-    call.verb = verb->second;
-    return Serve(std::move(call), std::move(request.body), respond);
+void ExtenderRoutes::Handle(net::HttpRequest request, net::Respond respond) const {
+  const auto found = served_.find(request.path);
+  const Counters* counters = found == served_.end() ? other_.get() : found->second.counters.get();
+  if (found == served_.end() || request.method != "POST") {
+    const Steady::time_point start = Steady::now();
+    net::HttpResponse response = found == served_.end() ? Own(request) : WrongMethod(request.method, "POST");
+    if (counters != nullptr) {
+      counters->Count(response.status, request.body.size(), response.body.size(), Since(start));
+    }
+    return respond(std::move(response));
   }
-  const bool health = request.path == "/healthz" || request.path == "/livez";
-  const bool ready = request.path == "/readyz";
-  if (!health && !ready && request.path != "/version") return respond(Text(404, "404 page not found\n"));
-  if (request.method != "GET" && request.method != "HEAD") return respond(WrongMethod(request.method, "GET, HEAD"));
-  if (health) return respond(Text(200, "ok"));
-  if (ready) return respond(service_.ready() ? Text(200, "ok") : Text(503, "the cluster has not been read yet\n"));
-  respond(Text(200, std::string(kVersion) + "\n"));
+  Call call;
+  call.path = found->first;
+  call.verb = found->second.verb;
+  const auto tell = [this, counters](const Call& done) {
+    if (counters != nullptr) {
+      counters->Count(done.status, done.request.size(), done.reply.size(), done.nanoseconds);
+    }
+    if (options_.on_call) options_.on_call(done);
+  };
+  Serve(service_, Finish{std::move(call), std::move(request.body), std::move(respond), tell});
 }
 
-void ExtenderRoutes::Serve(Call call, std::string body, const net::Respond& respond) const {
-  call.bytes_in = body.size();
-  Finish finish{std::move(call), respond, on_call_};
-  switch (finish.call.verb) {
-    case Verb::kFilter:
-    case Verb::kFilterBest:
-      return Filter(service_, body, std::move(finish));
-    case Verb::kPrioritize:
-      return Prioritize(service_, body, std::move(finish));
-    case Verb::kPreempt:
-      return Preempt(service_, body, std::move(finish));
-    case Verb::kBind:
-      return Bind(service_, body, std::move(finish));
+net::HttpResponse ExtenderRoutes::Own(const net::HttpRequest& request) const {
+  const std::string& path = request.path;
+  const bool known = std::find(std::begin(kOwnPaths), std::end(kOwnPaths), path) != std::end(kOwnPaths);
+  if (!known || (path == "/metrics" && options_.metrics == nullptr)) return Text(404, "404 page not found\n");
+  if (request.method != "GET" && request.method != "HEAD") return WrongMethod(request.method, "GET, HEAD");
+  if (path == "/metrics") {
+    net::HttpResponse response = Text(200, options_.metrics->Text());
+    response.content_type = util::Metrics::kContentType;
+    return response;
   }
+  if (path == "/readyz" && !service_.ready()) return Text(503, "the cluster has not been read yet\n");
+  if (path == "/version") return Text(200, std::string(kVersion) + "\n");
+  return Text(200, "ok");
 }
 
 }  // namespace berth::extender

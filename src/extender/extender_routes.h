@@ -14,6 +14,7 @@
 #include "berth/error.h"
 #include "extender/extender_service.h"
 #include "net/http.h"
+#include "util/metrics.h"
 
 namespace berth::extender {
 
@@ -42,34 +43,48 @@ struct Call {
   Verb verb;
   int status = 200;
   std::string pod;                     // namespace/name; empty when it could not be read
+  std::string node;                    // bind alone: where to
   size_t nodes_in = 0, nodes_out = 0;  // asked about, and passed, scored or kept
-  size_t bytes_in = 0, bytes_out = 0;
-  std::string error;  // the protocol's Error or the reply's sentence; empty: none
+  std::string error;                   // the protocol's Error or the reply's sentence; empty: none
   int64_t nanoseconds = 0;
+  std::string_view request, reply;  // the bodies; valid while OnCall runs
 };
 using OnCall = std::function<void(const Call&)>;
 
-// POST on the routes; GET /version, /healthz, /livez, /readyz. Another path is 404, another method 405. A body that is
-// not what the verb takes is 400 with a sentence; so is a request without pod or nodes where the reply has no Error.
-// What else fails goes to the reply's Error; prioritize and preempt, which have none, answer 500 with the sentence.
+struct RouteOptions {
+  OnCall on_call = nullptr;          // told of each call before it is answered, on any thread
+  util::Metrics* metrics = nullptr;  // counts requests and is shown at /metrics; null: neither
+};
+
+// POST on the routes; GET /version, /healthz, /livez, /readyz, /metrics. Another path is 404, another method 405. A
+// body that is not what the verb takes is 400 with a sentence; so is a request without pod or nodes where the reply has
+// no Error. What else fails goes to the reply's Error; prioritize and preempt, which have none, answer 500 with the
+// sentence.
 //
 // Thread safety: Handle from any thread.
 class ExtenderRoutes {
  public:
-  // The Error names a path that is given twice or is taken. REQUIRES: the service outlives the routes.
+  // The Error names a path that is given twice or is taken. REQUIRES: service and metrics outlive the routes.
   static Result<std::unique_ptr<ExtenderRoutes>> Make(ExtenderService& service, const std::vector<Route>& routes,
-                                                      OnCall on_call = nullptr);
+                                                      RouteOptions options = {});
+  ~ExtenderRoutes();
 
   // REQUIRES: the routes live until `respond` was called.
-  void Handle(net::HttpRequest request, const net::Respond& respond) const;
+  void Handle(net::HttpRequest request, net::Respond respond) const;
 
  private:
-  ExtenderRoutes(ExtenderService& service, OnCall on_call) : service_(service), on_call_(std::move(on_call)) {}
-  void Serve(Call call, std::string body, const net::Respond& respond) const;
+  class Counters;
+  struct Served {
+    Verb verb;
+    std::unique_ptr<Counters> counters;  // null without metrics
+  };
+  ExtenderRoutes(ExtenderService& service, RouteOptions options);
+  net::HttpResponse Own(const net::HttpRequest& request) const;
 
   ExtenderService& service_;
-  OnCall on_call_;
-  std::map<std::string, Verb, std::less<>> verbs_;
+  const RouteOptions options_;
+  std::map<std::string, Served, std::less<>> served_;
+  std::unique_ptr<Counters> other_;
 };
 
 }  // namespace berth::extender

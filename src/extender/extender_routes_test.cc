@@ -44,7 +44,8 @@ class ExtenderRoutesTest : public ::testing::Test {
                                          with_cluster ? &binder_ : nullptr, options);
     ASSERT_TRUE(service.ok()) << service.error().text();
     service_ = std::move(service).value();
-    auto made = ExtenderRoutes::Make(*service_, routes, [this](const Call& call) { calls_.push_back(call); });
+    auto made =
+        ExtenderRoutes::Make(*service_, routes, {.on_call = [this](const Call& call) { calls_.push_back(call); }});
     ASSERT_TRUE(made.ok()) << made.error().text();
     routes_ = std::move(made).value();
   }
@@ -207,7 +208,6 @@ TEST_F(ExtenderRoutesTest, EveryCallIsTold) {
   EXPECT_EQ(calls_[0].pod, "d/p");
   EXPECT_EQ(calls_[0].nodes_in, 2u);
   EXPECT_EQ(calls_[0].nodes_out, 1u);
-  EXPECT_GT(calls_[0].bytes_out, 0u);
   EXPECT_EQ(calls_[1].status, 400);
   EXPECT_FALSE(calls_[1].error.empty());
 }

@@ -64,11 +64,6 @@ std::vector<std::string> Refusals(const framework::Profile& profile) {
   return refusals;
 }
 
-// An answer that holds for every node of this name.
-bool NamesOnly(const Depends& depends) {
-  return (depends.row & ~row_field::kName) == 0 && (depends.epochs & ~epoch::kNodeSet) == 0;
-}
-
 int64_t Saturated(Int128 number) {
   constexpr Int128 kMin = std::numeric_limits<int64_t>::min(), kMax = std::numeric_limits<int64_t>::max();
   return static_cast<int64_t>(std::clamp(number, kMin, kMax));
@@ -118,54 +113,41 @@ Result<std::unique_ptr<ExtenderService>> ExtenderService::Make(const config::Pro
   std::string text;
   for (const std::string& refusal : Refusals(*service->profile_)) text += (text.empty() ? "" : "; ") + refusal;
   if (!text.empty()) return Error("profile " + profile.scheduler_name + ": " + text);
-  return service;
-}
-
-bool ExtenderService::LooksBeyondNames(bool filter, bool score) const {
-  const auto beyond = [](const auto& entries, Point point) {
-    return std::any_of(entries.begin(), entries.end(),
-                       [&](const auto& entry) { return !NamesOnly(entry.plugin->DependsOn(point)); });
-  };
-  // PreFilter and PreScore judge no row: their epochs alone count.
-  const auto beyond_epochs = [](const auto& entries, Point point) {
-    return std::any_of(entries.begin(), entries.end(), [&](const auto& entry) {
-      return !NamesOnly({0, entry.plugin->DependsOn(point).epochs});
-    });
-  };
-  if (filter && (beyond_epochs(profile_->pre_filter, Point::kPreFilter) || beyond(profile_->filter, Point::kFilter))) {
-    return true;
+  if (util::Metrics* metrics = service->options_.metrics) {
+    service->timer_ = std::make_unique<PluginTimer>(*service->profile_, *metrics);
   }
-  return score && (beyond_epochs(profile_->pre_score, Point::kPreScore) || beyond(profile_->score, Point::kScore));
+  return service;
 }
 
 Error ExtenderService::WithCluster(const ExtenderArgs& args, bool filter, bool score, const Ask& ask) {
   std::vector<Row> rows(args.node_count(), kNoRow);
-  const auto find = [&](const Snapshot& snapshot) {
+  const auto judge = [&](const Snapshot& snapshot) {
     for (size_t i = 0; i < rows.size(); ++i) rows[i] = snapshot.FindRow(args.node_name(i));
+    const std::lock_guard lock(judging_);
+    ask(snapshot, rows);
   };
-  if (args.nodes || !LooksBeyondNames(filter, score)) {
-    cluster::ClusterState state;
-    for (size_t i = 0; i < rows.size(); ++i) {
-      if (args.nodes) {
-        state.PutNode((*args.nodes)[i].node);
-      } else {
-        Node node;
-        node.meta.name = args.node_name(i);
-        state.PutNode(std::make_shared<const Node>(std::move(node)));
-      }
-    }
-    const Snapshot snapshot = state.snapshot();
-    find(snapshot);
-    const std::lock_guard lock(judging_);
-    ask(snapshot, rows);
-    return Error::Ok();
+  const Reach reach = ReachOf(filter, score);
+  const bool ask_source = args.nodes ? reach == Reach::kCluster && nodes_ != nullptr : reach != Reach::kNames;
+  if (ask_source) {
+    if (nodes_ == nullptr) return Error(kNoNodeData);
+    if (!args.nodes) return nodes_->Read(judge);
+    std::vector<std::shared_ptr<const Node>> nodes;
+    nodes.reserve(rows.size());
+    for (const RequestNode& node : *args.nodes) nodes.push_back(node.node);
+    return nodes_->ReadWith(nodes, judge);
   }
-  if (nodes_ == nullptr) return Error(kNoNodeData);
-  return nodes_->Read([&](const Snapshot& snapshot) {
-    find(snapshot);
-    const std::lock_guard lock(judging_);
-    ask(snapshot, rows);
-  });
+  cluster::ClusterState state;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (args.nodes) {
+      state.PutNode((*args.nodes)[i].node);
+    } else {
+      Node node;
+      node.meta.name = args.node_name(i);
+      state.PutNode(std::make_shared<const Node>(std::move(node)));
+    }
+  }
+  judge(state.snapshot());
+  return Error::Ok();
 }
 
 FilterResult ExtenderService::Filter(const ExtenderArgs& args, bool only_best) {

@@ -2,6 +2,7 @@
 // ExtenderService: one profile's plugins, answering the extender protocol's questions. Knows nothing of HTTP.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -14,11 +15,14 @@
 #include "berth/handle.h"
 #include "berth/registry.h"
 #include "berth/snapshot.h"
+#include "client/cluster_object.h"
 #include "config/types.h"
 #include "extender/extender_args.h"
 #include "extender/extender_reply.h"
+#include "extender/plugin_timer.h"
 #include "framework/host.h"
 #include "framework/profile.h"
+#include "util/metrics.h"
 
 namespace berth::extender {
 
@@ -29,6 +33,9 @@ class NodeSource {
   // Calls `read` once, on this thread, with a snapshot that stands still meanwhile; or says why there is none yet.
   // Thread safety: any thread.
   virtual Error Read(const std::function<void(const Snapshot&)>& read) = 0;
+  // The same of a cluster in which these nodes take the place of those of their names.
+  virtual Error ReadWith(std::span<const std::shared_ptr<const Node>> nodes,
+                         const std::function<void(const Snapshot&)>& read) = 0;
   virtual bool ready() const = 0;
 };
 
@@ -47,11 +54,25 @@ struct ServiceOptions {
   std::vector<std::string> scheduler_names = {};
   // Not empty: bind answers this and does nothing.
   std::string bind_refusal = {};
+  util::Metrics* metrics = nullptr;  // of the plugins' time; may be null, else it outlives the service
 };
 
-// The protocol carries PreFilter, Filter, PreScore, Score and Bind. Plugins see a cluster that consists of the
-// request's nodes, without pods; with NodeNames, and for preempt, the cluster of the NodeSource, unless they declare
-// (Plugin::DependsOn) that they look at no more than names: then the names are all there is.
+// How far plugins look, as they declare it (Plugin::DependsOn); the default is kCluster.
+enum class Reach : uint8_t {
+  kNames,    // no further than the names of the nodes that they are asked about
+  kNodes,    // at those Node objects
+  kCluster,  // at pods, other nodes or other objects
+};
+
+// The protocol carries PreFilter, Filter, PreScore, Score and Bind. What plugins see of the cluster:
+//
+// | they look at | request has Nodes                         | request has NodeNames, and preempt |
+// |--------------|-------------------------------------------|------------------------------------|
+// | names        | the request's nodes                       | the names, nothing else            |
+// | nodes        | the request's nodes                       | the NodeSource's cluster           |
+// | the cluster  | the NodeSource's cluster with those nodes | the NodeSource's cluster           |
+//
+// Without a NodeSource the last row, first column is the request's nodes, without pods; the right column is an error.
 //
 // Thread safety: all methods; plugins are asked by one thread at a time.
 class ExtenderService {
@@ -73,6 +94,11 @@ class ExtenderService {
   // `done` is called once, on any thread, with the reply's Error; empty: bound.
   void Bind(const ExtenderBindingArgs& args, std::function<void(std::string)> done);
 
+  // What a NodeSource has to keep for the filters (`filter`) and scores (`score`), and what the plugins keep of it
+  // themselves: owned by the service, to be read within NodeSource::Read alone. Call once, before the first request.
+  std::vector<client::Kind> Kinds(bool filter, bool score) const;
+  std::vector<PluginIndex*> MakeIndexes();
+
   bool ready() const { return nodes_ == nullptr || nodes_->ready(); }
   const framework::Profile& profile() const { return *profile_; }
 
@@ -91,7 +117,7 @@ class ExtenderService {
 
   ExtenderService(const Clock& clock, NodeSource* nodes, Binder* binder, ServiceOptions options, std::string name);
   Error WithCluster(const ExtenderArgs& args, bool filter, bool score, const Ask& ask);
-  bool LooksBeyondNames(bool filter, bool score) const;
+  Reach ReachOf(bool filter, bool score) const;
   FilterResult FilterRows(const ExtenderArgs& args, const Snapshot& snapshot, std::span<const Row> rows,
                           bool only_best) const;
   // By place; rows that are kNoRow get `absent`.
@@ -107,6 +133,8 @@ class ExtenderService {
   framework::HostServices services_;
   framework::Host host_;
   std::unique_ptr<framework::Profile> profile_;
+  std::vector<std::unique_ptr<PluginIndex>> indexes_;
+  std::unique_ptr<PluginTimer> timer_;  // null without metrics
   std::mutex judging_;
 };
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,11 +26,13 @@ class TestNodes final : public NodeSource {
   bool synced = true;
 
   TestNodes& Add(Node node) {
-    state.PutNode(std::make_shared<const Node>(std::move(node)));
+    nodes_.push_back(std::make_shared<const Node>(std::move(node)));
+    state.PutNode(nodes_.back());
     return *this;
   }
   TestNodes& Add(Pod pod) {
-    const Error error = state.AddPod(std::make_shared<const Pod>(std::move(pod)));
+    pods_.push_back(std::make_shared<const Pod>(std::move(pod)));
+    const Error error = state.AddPod(pods_.back());
     EXPECT_TRUE(error.ok());
     return *this;
   }
@@ -38,7 +41,21 @@ class TestNodes final : public NodeSource {
     read(state.snapshot());
     return Error::Ok();
   }
+  Error ReadWith(std::span<const std::shared_ptr<const Node>> nodes,
+                 const std::function<void(const Snapshot&)>& read) override {
+    if (!synced) return Error("the cluster has not been read yet");
+    cluster::ClusterState with;
+    for (const auto& node : nodes_) with.PutNode(node);
+    for (const auto& pod : pods_) EXPECT_TRUE(with.AddPod(pod).ok());
+    for (const auto& node : nodes) with.PutNode(node);
+    read(with.snapshot());
+    return Error::Ok();
+  }
   bool ready() const override { return synced; }
+
+ private:
+  std::vector<std::shared_ptr<const Node>> nodes_;
+  std::vector<std::shared_ptr<const Pod>> pods_;
 };
 
 // Pods by namespace/name; what was bound is noted.

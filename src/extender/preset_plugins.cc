@@ -22,8 +22,7 @@ LabelPriority::LabelPriority(const Args& args)
 
 Depends LabelPriority::DependsOn(Point point) const {
   if (point == Point::kPreFilter) return {0, epoch::kNodeSet | epoch::kNodeLabels};
-  if (point == Point::kFilter) return Depends::OnRow(row_field::kLabels);
-  return Depends::Everything();
+  return Depends::OnRow(row_field::kLabels);
 }
 
 PreFilterOutcome LabelPriority::PreFilter(const Cycle& cycle) const {

@@ -52,27 +52,41 @@ class RawClient {
   }
   // What comes until `end` is in it, the server closes, or five seconds have passed.
   std::string ReadUntil(std::string_view end) {
+    return Read([&] {
+      const size_t at = end.empty() ? std::string::npos : text_.find(end);
+      return at == std::string::npos ? at : at + end.size();
+    });
+  }
+  // So many bytes, or what came before the server closed or five seconds had passed.
+  std::string ReadBytes(size_t size) {
+    return Read([&] { return text_.size() < size ? std::string::npos : size; });
+  }
+  std::string ReadAll() { return ReadUntil(""); }
+
+ private:
+  // `enough` says how much of the text is wanted, npos: more than is there.
+  template <class Fn>
+  std::string Read(Fn&& enough) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
-    while (end.empty() || text_.find(end) == std::string::npos) {
+    size_t size = enough();
+    while (size == std::string::npos) {
       const auto left =
           std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
       pollfd waiting = {fd_, POLLIN, 0};
       if (left.count() <= 0 || ::poll(&waiting, 1, static_cast<int>(left.count())) <= 0) {
         return std::exchange(text_, "") + "(nothing more for five seconds)";
       }
-      char data[4096];
+      char data[65536];
       const ssize_t count = ::recv(fd_, data, sizeof(data), 0);
       if (count <= 0) return std::exchange(text_, "");
       text_.append(data, static_cast<size_t>(count));
+      size = enough();
     }
-    const size_t size = text_.find(end) + end.size();
     std::string result = text_.substr(0, size);
     text_.erase(0, size);
     return result;
   }
-  std::string ReadAll() { return ReadUntil(""); }
 
- private:
   int fd_;
   bool connected_ = false;
   std::string text_;

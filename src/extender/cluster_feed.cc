@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// The feed's thread, readers, and bindings.
+#include "extender/cluster_feed.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace berth::extender {
+namespace {
+
+std::string TextOf(const client::ApiStatus& status) {
+  if (status.code == 0) return status.message.empty() ? "no answer from the API server" : status.message;
+  return status.message.empty() ? "the API server answered " + std::to_string(status.code) : status.message;
+}
+
+}  // namespace
+
+struct ClusterFeed::Question {
+  client::ObjectName pod;
+  std::string node;
+  std::string failure;  // what the lost answer looked like
+  std::function<void(Verdict)> done;
+};
+
+ClusterFeed::ClusterFeed(const Clock& clock, util::Log& log) : clock_(clock), log_(log) {}
+
+Result<std::unique_ptr<ClusterFeed>> ClusterFeed::Make(const Connect& connect, const Clock& clock, util::Log& log) {
+  std::unique_ptr<ClusterFeed> feed(new ClusterFeed(clock, log));
+  Result<std::unique_ptr<client::ClusterApi>> api = connect(feed->inbox_);
+  if (!api.ok()) return api.error();
+  feed->api_ = std::move(api).value();
+  feed->mirror_ = std::make_unique<ClusterMirror>(*feed->api_, feed->timers_, clock,
+                                                  [&log](const std::string& text) { log.Warn(text); });
+  return feed;
+}
+
+ClusterFeed::~ClusterFeed() { Stop(); }
+
+void ClusterFeed::Start(const std::vector<client::Kind>& kinds, const std::vector<PluginIndex*>& indexes) {
+  {
+    const std::lock_guard lock(mutex_);
+    mirror_->Start(kinds, indexes);
+    synced_ = mirror_->synced();
+  }
+  thread_ = std::thread([this] { Run(); });
+}
+
+void ClusterFeed::Stop() {
+  stop_ = true;
+  inbox_.Post([] {});
+  if (thread_.joinable()) thread_.join();
+  const std::lock_guard lock(mutex_);
+  synced_ = false;
+  mirror_.reset();
+  api_.reset();
+}
+
+void ClusterFeed::Run() {
+  while (!stop_) {
+    {
+      const std::lock_guard lock(mutex_);
+      inbox_.Drain();
+      while (timers_.RunOne(clock_.Now())) {
+      }
+      if (!synced_ && mirror_->synced()) {
+        synced_ = true;
+        const Snapshot snapshot = mirror_->state().snapshot();
+        log_.Info("the cluster has been read: " + std::to_string(snapshot.node_count()) + " nodes, " +
+                  std::to_string(mirror_->state().pod_count()) + " pods on them");
+      }
+    }
+    for (const std::function<void()>& call : std::exchange(later_, {})) call();
+    const int64_t wait = std::clamp<int64_t>(timers_.Next().ns - clock_.Now().ns, 0, 3'600'000'000'000);
+    inbox_.WaitFor(std::chrono::nanoseconds(wait));
+  }
+}
+
+Error ClusterFeed::NotReady() {
+  return Error(mirror_ ? "the cluster has not been read yet: waiting for the list of " + mirror_->Missing()
+                       : "this extender is being stopped");
+}
+
+Error ClusterFeed::Read(const std::function<void(const Snapshot&)>& read) {
+  const std::lock_guard lock(mutex_);
+  if (!synced_) return NotReady();
+  read(mirror_->state().snapshot());
+  return Error::Ok();
+}
+
+Error ClusterFeed::ReadWith(std::span<const std::shared_ptr<const Node>> nodes,
+                            const std::function<void(const Snapshot&)>& read) {
+  const std::lock_guard lock(mutex_);  // for the copy too: plugins may look at their index
+  if (!synced_) return NotReady();
+  if (mirror_->Has(nodes)) {
+    read(mirror_->state().snapshot());
+  } else {
+    read(mirror_->CopyWith(nodes)->snapshot());
+  }
+  return Error::Ok();
+}
+
+void ClusterFeed::FindPod(const std::string& ns, const std::string& name,
+                          std::function<void(Result<std::shared_ptr<const Pod>>)> done) {
+  inbox_.Post([this, ns, name, done = std::move(done)] {
+    api_->GetPod(ns, name, [this, ns, name, done](const client::ApiStatus& status, const client::Ptr<Pod>& pod) {
+      if (status.not_found()) return Later([done] { done(std::shared_ptr<const Pod>()); });
+      if (status.ok() && pod) return Later([done, pod] { done(pod); });
+      const Error error("pod " + ns + "/" + name + " cannot be read: " + TextOf(status));
+      Later([done, error] { done(error); });
+    });
+  });
+}
+
+void ClusterFeed::Bind(const Pod& pod, const std::string& node, std::function<void(Verdict)> done) {
+  auto question = std::make_shared<Question>(Question{client::NameOf(pod), node, "", std::move(done)});
+  inbox_.Post([this, question] {
+    api_->Bind(question->pod, question->node, [this, question](const client::ApiStatus& status) {
+      if (status.ok()) return Later([question] { question->done({}); });
+      question->failure = TextOf(status);
+      if (status.uncertain()) return LookUp(question);
+      Later([question] { question->done(Verdict::Fail(question->failure)); });
+    });
+  });
+}
+
+void ClusterFeed::LookUp(const std::shared_ptr<Question>& question) {
+  api_->GetPod(question->pod.namespace_, question->pod.name,
+               [this, question](const client::ApiStatus& status, const client::Ptr<Pod>& pod) {
+                 const bool bound =
+                     status.ok() && pod && pod->uid() == question->pod.uid && pod->node_name == question->node;
+                 Later([question, bound] { question->done(bound ? Verdict() : Verdict::Fail(question->failure)); });
+               });
+}
+
+}  // namespace berth::extender

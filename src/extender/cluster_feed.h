@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// ClusterFeed: what an extender knows of the cluster and how it binds: a thread that keeps a ClusterMirror.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "berth/clock.h"
+#include "berth/error.h"
+#include "client/cluster_api.h"
+#include "extender/cluster_mirror.h"
+#include "extender/extender_service.h"
+#include "util/inbox.h"
+#include "util/log.h"
+#include "util/timer_queue.h"
+
+namespace berth::extender {
+
+// Thread safety: all methods of NodeSource and Binder; the rest belongs to the owner.
+class ClusterFeed final : public NodeSource, public Binder {
+ public:
+  // Opens the door to the cluster; its callbacks come through the inbox.
+  using Connect = std::function<Result<std::unique_ptr<client::ClusterApi>>(util::Inbox&)>;
+  // REQUIRES: clock and log outlive the feed.
+  static Result<std::unique_ptr<ClusterFeed>> Make(const Connect& connect, const Clock& clock, util::Log& log);
+  ~ClusterFeed() override;
+
+  // The thread begins to list and watch, or with no kinds waits for bindings alone. Call once. REQUIRES: the indexes
+  // are read within Read alone, and outlive Stop.
+  void Start(const std::vector<client::Kind>& kinds, const std::vector<PluginIndex*>& indexes);
+  // Ends the thread. Answers that are still to come never will.
+  void Stop();
+
+  Error Read(const std::function<void(const Snapshot&)>& read) override;
+  Error ReadWith(std::span<const std::shared_ptr<const Node>> nodes,
+                 const std::function<void(const Snapshot&)>& read) override;
+  bool ready() const override { return synced_; }
+
+  void FindPod(const std::string& ns, const std::string& name,
+               std::function<void(Result<std::shared_ptr<const Pod>>)> done) override;
+  // A binding whose answer was lost is looked up before it is called a failure.
+  void Bind(const Pod& pod, const std::string& node, std::function<void(Verdict)> done) override;
+
+ private:
+  struct Question;
+  ClusterFeed(const Clock& clock, util::Log& log);
+  void Run();
+  Error NotReady();
+  // On the thread, once the cluster may be read by others again.
+  void Later(std::function<void()> call) { later_.push_back(std::move(call)); }
+  void LookUp(const std::shared_ptr<Question>& question);
+
+  const Clock& clock_;
+  util::Log& log_;
+  util::Inbox inbox_;
+  util::TimerQueue timers_;                   // of the thread
+  std::vector<std::function<void()>> later_;  // of the thread
+  std::unique_ptr<client::ClusterApi> api_;
+  std::mutex mutex_;  // held by the thread while it applies news, by others while they read
+  std::unique_ptr<ClusterMirror> mirror_;
+  std::atomic<bool> synced_ = false, stop_ = false;
+  std::thread thread_;
+};
+
+}  // namespace berth::extender

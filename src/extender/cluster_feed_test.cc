@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// The feed against a cluster whose answers the test gives.
+#include "extender/cluster_feed.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <future>
+#include <map>
+#include <mutex>
+#include <sstream>
+#include <thread>
+
+#include "berth/testing.h"
+#include "util/system_clock.h"
+
+namespace berth::extender {
+namespace {
+
+using client::ApiStatus;
+using client::ClusterObject;
+using client::Kind;
+using client::WatchEvent;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// What the test and the feed's thread share.
+struct World {
+  util::Inbox* inbox = nullptr;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::map<Kind, std::vector<ClusterObject>> objects;
+  std::map<Kind, client::WatchCallbacks> watches;
+  std::map<std::string, Pod> pods;  // for GetPod, by namespace/name
+  std::vector<std::string> bound;
+  ApiStatus bind_status, get_status;
+  std::vector<Kind> listed;
+  bool answer_lists = true;
+
+  // The watch of this kind sends an event. Waits for the watch.
+  void Send(Kind kind, WatchEvent event) {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return watches.contains(kind); });
+    inbox->Post([callbacks = watches[kind], event = std::move(event)] { callbacks.event(event); });
+  }
+};
+
+class FakeApi final : public client::ClusterApi {
+ public:
+  explicit FakeApi(World& world) : world_(world) {}
+
+  void List(Kind kind, std::function<void(client::ListAnswer)> done) override {
+    const std::lock_guard lock(world_.mutex);
+    world_.listed.push_back(kind);
+    if (!world_.answer_lists) return;
+    client::ListAnswer answer;
+    answer.objects = world_.objects[kind];
+    answer.resource_version = "100";
+    world_.inbox->Post([done = std::move(done), answer = std::move(answer)] { done(answer); });
+  }
+  std::unique_ptr<client::Watch> StartWatch(Kind kind, const std::string&, client::WatchCallbacks callbacks) override {
+    const std::lock_guard lock(world_.mutex);
+    world_.watches[kind] = std::move(callbacks);
+    world_.changed.notify_all();
+    return std::make_unique<client::Watch>();
+  }
+  void GetPod(const std::string& ns, const std::string& name,
+              std::function<void(const ApiStatus&, client::Ptr<Pod>)> done) override {
+    const std::lock_guard lock(world_.mutex);
+    const auto it = world_.pods.find(ns + "/" + name);
+    ApiStatus status = world_.get_status;
+    client::Ptr<Pod> pod;
+    if (it == world_.pods.end()) status = {404, "pods \"" + name + "\" not found"};
+    if (status.ok()) pod = std::make_shared<const Pod>(it->second);
+    world_.inbox->Post([done = std::move(done), status, pod] { done(status, pod); });
+  }
+  void Bind(const client::ObjectName& pod, const std::string& node, client::Answer done) override {
+    const std::lock_guard lock(world_.mutex);
+    world_.bound.push_back(pod.namespace_ + "/" + pod.name + " (" + pod.uid + ") to " + node);
+    world_.inbox->Post([done = std::move(done), status = world_.bind_status] { done(status); });
+  }
+  void PatchPodStatus(const client::PodStatusPatch&, client::Answer) override {}
+  void DeletePod(const client::ObjectName&, client::Answer) override {}
+  void PostEvent(const client::EventRecord&) override {}
+  void GetLease(const std::string&, const std::string&,
+                std::function<void(const ApiStatus&, const client::Lease&)>) override {}
+  void PutLease(const client::Lease&, std::function<void(const ApiStatus&, const client::Lease&)>) override {}
+
+ private:
+  World& world_;
+};
+
+template <class T>
+std::shared_ptr<const T> Versioned(T object, const std::string& version, const std::string& uid) {
+  object.meta.resource_version = version;
+  object.meta.uid = uid;
+  return std::make_shared<const T>(std::move(object));
+}
+client::Ptr<Node> NodeOf(const std::string& name, const std::string& version, const std::string& rank = "") {
+  MakeNode node(name);
+  if (!rank.empty()) node.Label("rank", rank);
+  return Versioned<Node>(node, version, "uid-" + name);
+}
+client::Ptr<Pod> PodOn(const std::string& name, const std::string& version, const std::string& node) {
+  MakePod pod(name);
+  if (!node.empty()) pod.OnNode(node);
+  return Versioned<Pod>(pod, version, "uid-" + name);
+}
+
+class ClusterFeedTest : public ::testing::Test {
+ protected:
+  ClusterFeedTest() {
+    auto made = ClusterFeed::Make(
+        [this](util::Inbox& inbox) -> Result<std::unique_ptr<client::ClusterApi>> {
+          world_.inbox = &inbox;
+          return std::unique_ptr<client::ClusterApi>(std::make_unique<FakeApi>(world_));
+        },
+        clock_, log_);
+    EXPECT_TRUE(made.ok());
+    feed_ = std::move(made).value();
+  }
+  void StartAndWait(const std::vector<Kind>& kinds) {
+    feed_->Start(kinds, {});
+    Until([&] { return feed_->ready(); });
+  }
+  // The feed's thread needs a moment; a test that waits forever is ended by its time limit.
+  template <class Fn>
+  static void Until(Fn&& fn) {
+    while (!fn()) std::this_thread::yield();
+  }
+  // Reads until `fn` of the snapshot is true.
+  template <class Fn>
+  void UntilSeen(Fn&& fn) {
+    Until([&] {
+      bool seen = false;
+      EXPECT_TRUE(feed_->Read([&](const Snapshot& snapshot) { seen = fn(snapshot); }).ok());
+      return seen;
+    });
+  }
+  static size_t PodsOn(const Snapshot& snapshot, const char* node) {
+    const Row row = snapshot.FindRow(node);
+    return row == kNoRow ? 0 : snapshot.pods(row).size();
+  }
+  std::string BindNow(const Pod& pod, const std::string& node) {
+    std::promise<std::string> said;
+    feed_->Bind(pod, node, [&](const Verdict& verdict) { said.set_value(verdict.fits() ? "" : verdict.message()); });
+    return said.get_future().get();
+  }
+  Result<std::shared_ptr<const Pod>> Find(const std::string& name) {
+    std::promise<Result<std::shared_ptr<const Pod>>> said;
+    feed_->FindPod("default", name, [&](Result<std::shared_ptr<const Pod>> pod) { said.set_value(std::move(pod)); });
+    return said.get_future().get();
+  }
+
+  util::SystemClock clock_;
+  std::ostringstream text_;
+  util::Log log_{text_, "test", util::LogLevel::kInfo, clock_};
+  World world_;
+  std::unique_ptr<ClusterFeed> feed_;
+};
+
+TEST_F(ClusterFeedTest, ListsAndWatchesTheKindsThatAreAskedFor) {
+  world_.objects[Kind::kNode] = {NodeOf("a", "1"), NodeOf("b", "2")};
+  world_.objects[Kind::kPod] = {PodOn("p", "3", "a"), PodOn("waiting", "4", "")};
+  EXPECT_FALSE(feed_->ready());
+  StartAndWait({Kind::kNode, Kind::kPod});
+  UntilSeen([&](const Snapshot& s) { return s.node_count() == 2 && PodsOn(s, "a") == 1; });
+
+  world_.Send(Kind::kNode, {WatchEvent::Type::kAdded, NodeOf("c", "101"), "101"});
+  UntilSeen([&](const Snapshot& s) { return s.node_count() == 3; });
+  world_.Send(Kind::kPod, {WatchEvent::Type::kModified, PodOn("waiting", "102", "b"), "102"});
+  UntilSeen([&](const Snapshot& s) { return PodsOn(s, "b") == 1; });
+  world_.Send(Kind::kPod, {WatchEvent::Type::kDeleted, PodOn("p", "103", "a"), "103"});
+  UntilSeen([&](const Snapshot& s) { return PodsOn(s, "a") == 0; });
+  world_.Send(Kind::kNode, {WatchEvent::Type::kDeleted, NodeOf("a", "104"), "104"});
+  UntilSeen([&](const Snapshot& s) { return s.FindRow("a") == kNoRow; });
+  EXPECT_THAT(world_.listed, ElementsAre(Kind::kNode, Kind::kPod));
+}
+
+TEST_F(ClusterFeedTest, APodThatWaitsCountsWhereItIsNominated) {
+  world_.objects[Kind::kNode] = {NodeOf("a", "1")};
+  world_.objects[Kind::kPod] = {Versioned<Pod>(MakePod("p").Nominated("a"), "2", "u")};
+  StartAndWait({Kind::kNode, Kind::kPod});
+  UntilSeen([&](const Snapshot& s) { return s.nominated(s.FindRow("a")).size() == 1; });
+  world_.Send(Kind::kPod, {WatchEvent::Type::kModified, Versioned<Pod>(MakePod("p").OnNode("a"), "101", "u"), "101"});
+  UntilSeen([&](const Snapshot& s) { return s.nominated(s.FindRow("a")).empty() && PodsOn(s, "a") == 1; });
+  world_.Send(Kind::kPod, {WatchEvent::Type::kDeleted, Versioned<Pod>(MakePod("p").OnNode("a"), "102", "u"), "102"});
+  UntilSeen([&](const Snapshot& s) { return PodsOn(s, "a") == 0; });
+}
+
+TEST_F(ClusterFeedTest, UntilEverythingIsListedReadingSaysWhatIsMissing) {
+  world_.answer_lists = false;
+  feed_->Start({Kind::kNode, Kind::kPod}, {});
+  EXPECT_FALSE(feed_->ready());
+  const Error error = feed_->Read([](const Snapshot&) { FAIL(); });
+  EXPECT_EQ(error.text(), "the cluster has not been read yet: waiting for the list of Node, Pod");
+}
+
+TEST_F(ClusterFeedTest, NodesOfARequestTakeThePlaceOfOlderOnes) {
+  world_.objects[Kind::kNode] = {NodeOf("a", "1", "1"), NodeOf("b", "2", "2")};
+  world_.objects[Kind::kPod] = {PodOn("p", "3", "a")};
+  StartAndWait({Kind::kNode, Kind::kPod});
+  const auto rank = [](const Snapshot& s, const char* node) { return *s.view(s.FindRow(node)).Label("rank"); };
+  const void* own = nullptr;
+  ASSERT_TRUE(feed_->Read([&](const Snapshot& s) { own = &s.epochs(); }).ok());
+
+  // The same versions: no copy is made.
+  const std::vector<client::Ptr<Node>> same = {NodeOf("b", "2", "9"), NodeOf("a", "1", "9")};
+  ASSERT_TRUE(feed_
+                  ->ReadWith(same,
+                             [&](const Snapshot& s) {
+                               EXPECT_EQ(&s.epochs(), own);
+                               EXPECT_EQ(rank(s, "a"), "1");
+                             })
+                  .ok());
+  // A newer version, an unknown node, one without a version.
+  const std::vector<client::Ptr<Node>> other = {NodeOf("a", "7", "70"), NodeOf("x", "8", "80"), NodeOf("b", "", "90")};
+  ASSERT_TRUE(feed_
+                  ->ReadWith(other,
+                             [&](const Snapshot& s) {
+                               EXPECT_EQ(s.node_count(), 3u);
+                               EXPECT_EQ(rank(s, "a"), "70");
+                               EXPECT_EQ(rank(s, "x"), "80");
+                               EXPECT_EQ(rank(s, "b"), "90");
+                               EXPECT_EQ(PodsOn(s, "a"), 1u);
+                             })
+                  .ok());
+  ASSERT_TRUE(feed_->Read([&](const Snapshot& s) { EXPECT_EQ(rank(s, "a"), "1"); }).ok());
+}
+
+TEST_F(ClusterFeedTest, WithoutKindsItIsReadyAndBinds) {
+  feed_->Start({}, {});
+  EXPECT_TRUE(feed_->ready());
+  world_.pods["default/p"] = *PodOn("p", "1", "");
+  const auto found = Find("p");
+  ASSERT_TRUE(found.ok()) << found.error().text();
+  ASSERT_NE(*found, nullptr);
+  EXPECT_EQ((*found)->uid(), "uid-p");
+  EXPECT_EQ(BindNow(**found, "n"), "");
+  EXPECT_THAT(world_.bound, ElementsAre("default/p (uid-p) to n"));
+  EXPECT_EQ(*Find("q"), nullptr);
+  world_.get_status = {500, "etcd is away"};
+  EXPECT_EQ(Find("p").error().text(), "pod default/p cannot be read: etcd is away");
+}
+
+TEST_F(ClusterFeedTest, ABindingThatIsRefusedSaysWhy) {
+  feed_->Start({}, {});
+  world_.pods["default/p"] = *PodOn("p", "1", "n");
+  world_.bind_status = {409, "pod p is already assigned"};
+  EXPECT_EQ(BindNow(*PodOn("p", "1", ""), "n"), "pod p is already assigned");
+}
+
+TEST_F(ClusterFeedTest, ABindingWhoseAnswerIsLostIsLookedUp) {
+  feed_->Start({}, {});
+  world_.bind_status = {0, ""};
+  world_.pods["default/p"] = *PodOn("p", "1", "n");
+  EXPECT_EQ(BindNow(*PodOn("p", "1", ""), "n"), "");
+  EXPECT_EQ(BindNow(*PodOn("p", "1", ""), "other"), "no answer from the API server");
+  EXPECT_EQ(BindNow(*Versioned<Pod>(MakePod("p"), "1", "another"), "n"), "no answer from the API server");
+}
+
+TEST_F(ClusterFeedTest, AfterStopNothingIsRead) {
+  world_.objects[Kind::kNode] = {NodeOf("a", "1")};
+  StartAndWait({Kind::kNode});
+  feed_->Stop();
+  EXPECT_FALSE(feed_->ready());
+  EXPECT_THAT(feed_->Read([](const Snapshot&) { FAIL(); }).text(), HasSubstr("being stopped"));
+}
+
+TEST(ClusterFeedMakeTest, ADoorThatCannotBeOpenedIsAnError) {
+  const util::SystemClock clock;
+  std::ostringstream text;
+  util::Log log(text, "test", util::LogLevel::kInfo, clock);
+  const auto made = ClusterFeed::Make(
+      [](util::Inbox&) -> Result<std::unique_ptr<client::ClusterApi>> { return Error("no such file"); }, clock, log);
+  ASSERT_FALSE(made.ok());
+  EXPECT_EQ(made.error().text(), "no such file");
+}
+
+}  // namespace
+}  // namespace berth::extender

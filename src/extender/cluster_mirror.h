@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// ClusterMirror: a ClusterState kept equal to a cluster by list and watch, of the kinds that somebody reads.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "berth/clock.h"
+#include "berth/depends.h"
+#include "client/cluster_api.h"
+#include "client/reflector.h"
+#include "cluster/cluster_state.h"
+#include "util/timer_queue.h"
+
+namespace berth::extender {
+
+// Pods on a node are on its row; those that wait are there as nominations, if they have one.
+//
+// REQUIRES: everything given to it outlives it. Thread safety: none.
+class ClusterMirror final : public client::ObjectHandler {
+ public:
+  // `complain` is told of what makes no sense; nothing is lost by it.
+  ClusterMirror(client::ClusterApi& api, util::TimerQueue& timers, const Clock& clock,
+                std::function<void(const std::string&)> complain);
+  ~ClusterMirror() override;
+
+  // Begins to list and watch; call once. The indexes are kept up to date with the state.
+  void Start(const std::vector<client::Kind>& kinds, const std::vector<PluginIndex*>& indexes);
+  bool synced() const;
+  // Names of the kinds whose first list is still to come.
+  std::string Missing() const;
+  const cluster::ClusterState& state() const { return state_; }
+
+  // Whether the cluster has exactly these nodes, each in the version given.
+  bool Has(std::span<const std::shared_ptr<const Node>> nodes) const;
+  // A copy in which these nodes take the place of those of their names.
+  std::unique_ptr<cluster::ClusterState> CopyWith(std::span<const std::shared_ptr<const Node>> nodes) const;
+
+  void OnAdd(const client::ClusterObject& after) override;
+  void OnUpdate(const client::ClusterObject& before, const client::ClusterObject& after) override;
+  void OnDelete(const client::ClusterObject& before) override;
+
+ private:
+  void Complain(const Error& error) const;
+  void AddPod(const client::Ptr<Pod>& pod);
+  void RemovePod(const Pod& pod);
+
+  client::ClusterApi& api_;
+  util::TimerQueue& timers_;
+  const Clock& clock_;
+  const std::function<void(const std::string&)> complain_;
+  cluster::ClusterState state_;
+  uint64_t random_;
+  std::vector<PluginIndex*> indexes_;
+  std::vector<std::unique_ptr<client::Reflector>> reflectors_;  // first to go: they call us
+};
+
+}  // namespace berth::extender

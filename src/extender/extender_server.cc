@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Putting an extender together.
+#include "extender/extender_server.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <utility>
+
+#include "extender/call_log.h"
+
+namespace berth::extender {
+
+bool IsLoopback(const std::string& address) {
+  return address == "localhost" || address == "::1" || address == "[::1]" || address.starts_with("127.");
+}
+
+std::string OpenDoorWarning(const net::ServerOptions& server, const std::vector<Route>& routes) {
+  const bool clients_known = server.tls != nullptr && !server.tls->client_ca_file.empty();
+  if (IsLoopback(server.address) || clients_known) return "";
+  const bool binds =
+      std::any_of(routes.begin(), routes.end(), [](const Route& route) { return route.verb == Verb::kBind; });
+  return "ANYBODY WHO REACHES " + server.address + " CAN CALL THIS EXTENDER" +
+         (binds ? " AND HAVE IT BIND PODS WITH ITS RIGHTS" : "") +
+         ": the address is not loopback and there is no --client-ca-file";
+}
+
+ExtenderServer::~ExtenderServer() = default;
+
+Result<std::unique_ptr<ExtenderServer>> ExtenderServer::Start(const ExtenderServerOptions& options,
+                                                              const Registry& registry, const Clock& clock,
+                                                              ClusterFeed* feed, util::Log& log) {
+  std::unique_ptr<ExtenderServer> made(new ExtenderServer);
+  ServiceOptions service = options.service;
+  service.metrics = &made->metrics_;
+  auto built = ExtenderService::Make(options.profile, registry, clock, feed, feed, std::move(service));
+  if (!built.ok()) return built.error();
+  made->service_ = std::move(built).value();
+  auto routes =
+      ExtenderRoutes::Make(*made->service_, options.routes,
+                           {.on_call = [&log](const Call& call) { LogCall(call, log); }, .metrics = &made->metrics_});
+  if (!routes.ok()) return routes.error();
+  made->routes_ = std::move(routes).value();
+  auto server = net::HttpServer::Start(options.server,
+                                       [routes = made->routes_.get()](net::HttpRequest request, net::Respond respond) {
+                                         routes->Handle(std::move(request), std::move(respond));
+                                       });
+  if (!server.ok()) return server.error();
+  made->server_ = std::move(server).value();
+  made->port_ = made->server_->port();
+  if (feed != nullptr) {
+    const auto serves = [&](std::initializer_list<Verb> verbs) {
+      return std::any_of(options.routes.begin(), options.routes.end(), [&](const Route& route) {
+        return std::find(verbs.begin(), verbs.end(), route.verb) != verbs.end();
+      });
+    };
+    feed->Start(made->service_->Kinds(serves({Verb::kFilter, Verb::kFilterBest, Verb::kPreempt}),
+                                      serves({Verb::kFilterBest, Verb::kPrioritize})),
+                made->service_->MakeIndexes());
+  }
+  return made;
+}
+
+void ExtenderServer::Stop(Duration patience) {
+  if (!server_) return;
+  server_->Drain(patience);
+  server_.reset();
+}
+
+}  // namespace berth::extender

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole extender on a port: many clients, clients that vanish, clients that mean harm.
+#include "extender/extender_server.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <future>
+#include <sstream>
+#include <thread>
+
+#include "extender/extender_test_util.h"
+#include "extender/preset_plugins.h"
+#include "extender/presets.h"
+#include "net/http_test_util.h"
+#include "util/system_clock.h"
+
+namespace berth::extender {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+// One reply: head and body. What came until then when the connection ended.
+std::string Receive(net::RawClient& client) {
+  std::string reply = client.ReadUntil("\r\n\r\n");
+  const size_t at = reply.find("Content-Length: ");
+  if (at == std::string::npos) return reply;
+  return reply + client.ReadBytes(std::stoul(reply.substr(at + 16)));
+}
+
+std::string Post(const std::string& path, const std::string& body) {
+  return "POST " + path + " HTTP/1.1\r\nHost: x\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+}
+std::string Get(const std::string& path) { return "GET " + path + " HTTP/1.1\r\nHost: x\r\n\r\n"; }
+std::string FilterBody(const std::string& names) {
+  return R"({"Pod":{"metadata":{"name":"p","namespace":"d","uid":"u"},"spec":{"containers":[{"name":"c","env":[)"
+         R"({"name":"A","value":"secret"}]}]}},"Nodes":null,"NodeNames":[)" +
+         names + "]}";
+}
+
+// Lets a test look on while a filter is asked.
+class Waits final : public NodePlugin {
+ public:
+  static constexpr std::string_view kName = "Waits";
+  static inline std::promise<void>* asked = nullptr;
+  static inline std::shared_future<void>* go_on = nullptr;
+  Depends DependsOn(Point) const override { return Depends::OnRow(0); }
+  Verdict FilterNode(const Pod&, NodeView) const override {
+    asked->set_value();
+    go_on->wait();
+    return kFits;
+  }
+};
+
+class ExtenderServerTest : public ::testing::Test {
+ protected:
+  ExtenderServerTest() {
+    RegisterPresetPlugins(registry_);
+    registry_.Add<Waits>();
+    options_.server.threads = 2;
+  }
+  void Start(util::LogLevel level = util::LogLevel::kInfo) {
+    log_.emplace(text_, "extender", level, clock_);
+    auto server = ExtenderServer::Start(options_, registry_, clock_, nullptr, *log_);
+    ASSERT_TRUE(server.ok()) << server.error().text();
+    server_ = std::move(server).value();
+  }
+  void StartPreset(const char* name, util::LogLevel level = util::LogLevel::kInfo) {
+    const Result<Preset> preset = MakePreset(name);
+    ASSERT_TRUE(preset.ok());
+    options_.profile = preset->profile;
+    options_.service = preset->options;
+    options_.routes = preset->routes;
+    Start(level);
+  }
+  std::string Ask(const std::string& request) const {
+    net::RawClient client(server_->port());
+    client.Send(request);
+    return Receive(client);
+  }
+  void ExpectItWorks() const {
+    EXPECT_THAT(Ask(Post("/filter", FilterBody("\"a\""))), HasSubstr(R"("NodeNames":["a"])"));
+  }
+
+  Registry registry_;
+  util::SystemClock clock_;
+  std::ostringstream text_;
+  std::optional<util::Log> log_;
+  ExtenderServerOptions options_;
+  std::unique_ptr<ExtenderServer> server_;
+};
+
+TEST_F(ExtenderServerTest, AThousandClientsAtOnceEachGetTheirOwnAnswer) {
+  rlimit limit{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, 4096);
+  setrlimit(RLIMIT_NOFILE, &limit);
+  const size_t count = std::min<size_t>(1000, (limit.rlim_cur - 100) / 2);
+  StartPreset("demo-index", util::LogLevel::kError);
+  std::vector<net::RawClient> clients;
+  for (size_t i = 0; i < count; ++i) clients.emplace_back(server_->port());
+  for (size_t i = 0; i < count; ++i) {
+    const std::string name = "n" + std::to_string(i);
+    clients[i].Send(Post("/prioritize", FilterBody("\"first\",\"" + name + "\"")));
+  }
+  for (size_t i = 0; i < count; ++i) {
+    EXPECT_THAT(Receive(clients[i]),
+                HasSubstr(R"([{"Host":"first","Score":0},{"Host":"n)" + std::to_string(i) + R"(","Score":1}])"));
+  }
+}
+
+TEST_F(ExtenderServerTest, ClientsThatVanishHarmNobody) {
+  StartPreset("demo-index", util::LogLevel::kError);
+  const std::string request = Post("/filter", FilterBody("\"a\""));
+  for (size_t i = 0; i < 200; ++i) {
+    net::RawClient client(server_->port());
+    client.Send(std::string_view(request).substr(0, request.size() * (i % 11) / 10));
+    client.Vanish();
+  }
+  ExpectItWorks();
+}
+
+TEST_F(ExtenderServerTest, WhatAHostileClientSendsIsRefusedAndTheNextRequestWorks) {
+  options_.server.max_request_bytes = 1 << 20;
+  options_.server.body_timeout = Duration::Millis(50);
+  options_.server.header_timeout = Duration::Millis(50);
+  StartPreset("demo-index", util::LogLevel::kError);
+  const std::string long_value(100'000, 'x');
+  const std::pair<std::string, int> cases[] = {
+      {"\x16\x03\x01\x02\x00\x01\xfc\r\n\r\n", 400},
+      {"POST /filter HTTP/1.1\r\n\r\n", 400},
+      {"POST /filter HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400},
+      {"POST /filter HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n", 400},
+      {"POST /filter HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}", 400},
+      {Post("/filter", "{"), 400},
+      {Post("/filter", "\xff\xfe{}"), 400},
+      {Post("/prioritize", "[]"), 400},
+      {Post("/prioritize", "{}"), 400},
+      {Post("/bind", R"({"PodName":["x"]})"), 400},
+      {Post("/filter", std::string(1'000'000, '[')), 400},
+      {Post("/filter", "{\"Nodes\":{\"items\":" + std::string(900'000, '[')), 400},
+      {Post("/nothing", "{}"), 404},
+      {Post("/filter/", "{}"), 404},
+      {Get("/filter"), 405},
+      {"DELETE /bind HTTP/1.1\r\nHost: x\r\n\r\n", 405},
+      {Post("/metrics", "{}"), 405},
+      {"POST /filter HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n{", 408},
+      {"POST /filter HTT", 408},
+      {"POST /filter HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\n", 413},
+      {"POST /filter HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nfffffff\r\n", 413},
+      {"POST /filter HTTP/1.1\r\nHost: x\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\n{}", 415},
+      {"POST /filter HTTP/1.1\r\nHost: x\r\nX-Long: " + long_value + "\r\n\r\n", 431},
+  };
+  for (const auto& [request, status] : cases) {
+    EXPECT_THAT(Ask(request), StartsWith("HTTP/1.1 " + std::to_string(status))) << request.substr(0, 100);
+    ExpectItWorks();
+  }
+  EXPECT_THAT(Ask(Post("/filter", "{}")), HasSubstr(R"("Error":"Pod: Required value"})"));
+}
+
+TEST_F(ExtenderServerTest, ACallUnderWayIsAnsweredWhenTheServerStops) {
+  std::promise<void> asked, release;
+  std::shared_future<void> go_on = release.get_future().share();
+  Waits::asked = &asked;
+  Waits::go_on = &go_on;
+  options_.profile = ProfileOf({"Waits"});
+  options_.routes = {{"/filter", Verb::kFilter}};
+  Start();
+  net::RawClient client(server_->port());
+  client.Send(Post("/filter", FilterBody("\"a\"")));
+  asked.get_future().wait();
+  std::thread stopper([&] { server_->Stop(Duration::Seconds(60)); });
+  release.set_value();
+  EXPECT_THAT(Receive(client), HasSubstr(R"("NodeNames":["a"])"));
+  stopper.join();
+}
+
+TEST_F(ExtenderServerTest, ACallIsOneLineOfTheLogAndBodiesAreForDebug) {
+  StartPreset("demo-index");
+  Ask(Post("/filter", FilterBody(R"("a","b")")));
+  Ask(Post("/prioritize", "{"));
+  Ask(Post("/bind", R"({"PodName":"p\nforged","PodNamespace":"d","PodUID":"u","Node":"n"})"));
+  server_->Stop(Duration::Seconds(60));
+  const std::string text = text_.str();
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3) << text;
+  EXPECT_THAT(text, HasSubstr(R"("Served" route="/filter" verb="filter" pod="d/p" nodesIn=2 nodesOut=2 ms=)"));
+  EXPECT_THAT(text, HasSubstr(R"("Call failed" route="/prioritize" verb="prioritize" pod="")"));
+  EXPECT_THAT(text, HasSubstr(R"(status=400 error="malformed JSON)"));
+  EXPECT_THAT(text, HasSubstr(R"(node="n" nodesIn=1 nodesOut=0)"));
+  EXPECT_THAT(text, HasSubstr(R"(error="cannot bind: no API server is configured")"));
+
+  text_.str("");
+  StartPreset("demo-index", util::LogLevel::kDebug);
+  Ask(Post("/filter", FilterBody("\"a\"")));
+  server_->Stop(Duration::Seconds(60));
+  EXPECT_THAT(text_.str(), HasSubstr(R"("Request" route="/filter" bytes=)"));
+  EXPECT_THAT(text_.str(), HasSubstr(R"({"name":"A","value":"***"})"));
+  EXPECT_THAT(text_.str(), HasSubstr(R"("Reply" route="/filter" bytes=)"));
+  EXPECT_THAT(text_.str(), HasSubstr(R"("NodeNames":["a"])"));
+  EXPECT_THAT(text_.str(), Not(HasSubstr("secret")));
+}
+
+TEST_F(ExtenderServerTest, MetricsTellOfRequestsSizesTimesAndPlugins) {
+  StartPreset("demo-index", util::LogLevel::kError);
+  Ask(Post("/filter", FilterBody("\"a\"")));
+  Ask(Post("/filter", "{"));
+  Ask(Get("/filter"));
+  Ask(Get("/nothing"));
+  const std::string text = Ask(Get("/metrics"));
+  EXPECT_THAT(text, HasSubstr("Content-Type: text/plain; version=0.0.4"));
+  EXPECT_THAT(text, HasSubstr("berth_extender_requests_total{code=\"200\",route=\"/filter\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("berth_extender_requests_total{code=\"400\",route=\"/filter\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("berth_extender_requests_total{code=\"405\",route=\"/filter\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("berth_extender_requests_total{code=\"404\",route=\"other\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("berth_extender_request_duration_seconds_count{route=\"/filter\"} 3\n"));
+  EXPECT_THAT(text, HasSubstr("berth_extender_request_size_bytes_count{route=\"/filter\"} 3\n"));
+  EXPECT_THAT(text, HasSubstr("berth_extender_response_size_bytes_sum{route=\"/filter\"}"));
+  EXPECT_THAT(
+      text,
+      HasSubstr(
+          "berth_extender_plugin_duration_seconds_count{extension_point=\"Filter\",plugin=\"TruePredicate\"} 1\n"));
+}
+
+TEST_F(ExtenderServerTest, APortThatIsTakenIsAnError) {
+  StartPreset("demo");
+  options_.server.port = server_->port();
+  const auto again = ExtenderServer::Start(options_, registry_, clock_, nullptr, *log_);
+  ASSERT_FALSE(again.ok());
+  EXPECT_THAT(again.error().text(), HasSubstr(std::to_string(server_->port())));
+}
+
+TEST(IsLoopbackTest, OnlyAddressesOfThisMachineAre) {
+  for (const char* address : {"127.0.0.1", "127.8.0.1", "::1", "[::1]", "localhost"}) {
+    EXPECT_TRUE(IsLoopback(address)) << address;
+  }
+  for (const char* address : {"0.0.0.0", "::", "10.0.0.1", "", "127", "example.com"}) {
+    EXPECT_FALSE(IsLoopback(address)) << address;
+  }
+}
+
+TEST(OpenDoorWarningTest, ItIsLoudUnlessNobodyElseOrOnlyKnownClientsCanCall) {
+  net::ServerOptions server;
+  const std::vector<Route> filter = {{"/filter", Verb::kFilter}}, bind = {{"/bind", Verb::kBind}};
+  EXPECT_EQ(OpenDoorWarning(server, bind), "");
+  server.address = "0.0.0.0";
+  EXPECT_THAT(OpenDoorWarning(server, filter), StartsWith("ANYBODY WHO REACHES 0.0.0.0 CAN CALL THIS EXTENDER: "));
+  EXPECT_THAT(OpenDoorWarning(server, bind), HasSubstr("BIND PODS WITH ITS RIGHTS"));
+  net::TlsOptions tls;
+  server.tls = &tls;
+  EXPECT_NE(OpenDoorWarning(server, bind), "");
+  tls.client_ca_file = "ca.pem";
+  EXPECT_EQ(OpenDoorWarning(server, bind), "");
+}
+
+}  // namespace
+}  // namespace berth::extender

@@ -11,8 +11,6 @@
 #include <sstream>
 #include <utility>
 
-#include "config/load.h"
-
 namespace berth::cli {
 namespace {
 
@@ -50,14 +48,14 @@ std::optional<LoadedObjects> ReadObjects(const std::vector<std::string>& paths, 
 }
 
 std::optional<config::SchedulerConfiguration> ReadConfiguration(const std::string& path, const Registry& registry,
-                                                                std::ostream& err) {
+                                                                std::ostream& err, config::UnnamedPlugins unnamed) {
   if (path.empty()) return config::DefaultConfiguration(registry);
   const Result<std::string> text = ReadFile(path);
   if (!text.ok()) {
     err << text.error().text() << "\n";
     return std::nullopt;
   }
-  config::Loaded loaded = config::LoadConfiguration(*text, registry);
+  config::Loaded loaded = config::LoadConfiguration(*text, registry, unnamed);
   for (const FieldError& error : loaded.errors) err << path << ": " << error.ToString() << "\n";
   if (!loaded.ok()) return std::nullopt;
   return std::move(loaded.config);

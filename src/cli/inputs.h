@@ -10,6 +10,7 @@
 
 #include "api/load.h"
 #include "berth/registry.h"
+#include "config/load.h"
 #include "config/types.h"
 #include "framework/engine.h"
 
@@ -19,8 +20,9 @@ namespace berth::cli {
 std::optional<LoadedObjects> ReadObjects(const std::vector<std::string>& paths, std::ostream& err);
 
 // The configuration in `path`, or the default one when it is empty; nothing after errors were written.
-std::optional<config::SchedulerConfiguration> ReadConfiguration(const std::string& path, const Registry& registry,
-                                                                std::ostream& err);
+std::optional<config::SchedulerConfiguration> ReadConfiguration(
+    const std::string& path, const Registry& registry, std::ostream& err,
+    config::UnnamedPlugins unnamed = config::UnnamedPlugins::kDefaults);
 
 // The engine of that configuration; null after errors.
 std::unique_ptr<framework::Engine> ReadEngine(const std::string& path, const Registry& registry, const Clock& clock,

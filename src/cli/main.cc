@@ -12,8 +12,10 @@
 #include "cli/bench_command.h"
 #include "cli/config_command.h"
 #include "cli/explain_command.h"
+#include "cli/extender_command.h"
 #include "cli/flags.h"
 #include "cli/sim_command.h"
+#include "extender/preset_plugins.h"
 #include "plugins/builtin.h"
 
 namespace berth {
@@ -24,6 +26,7 @@ constexpr char kUsage[] =
     "\n"
     "  sim       run the scheduler on a simulated cluster: files or scenarios in, placements and reasons out\n"
     "  explain   why a pod is pending, or why it goes where it goes (--offline, from files)\n"
+    "  extender  serve plugins to a kube-scheduler over HTTP, as its extender\n"
     "  config    check a KubeSchedulerConfiguration, or print it with all defaults\n"
     "  bench     run kube-scheduler's scheduler_perf workloads and measure them\n"
     "  version   what this is\n"
@@ -53,7 +56,7 @@ int VersionCommand(const std::vector<std::string>& args) {
 
 // Commands that the design names and that are not built yet: a true "not yet" instead of "unknown".
 bool IsPlanned(const std::string& command) {
-  for (const char* name : {"scheduler", "kube-scheduler", "extender", "up", "controller", "conform"})
+  for (const char* name : {"scheduler", "kube-scheduler", "up", "controller", "conform"})
     if (command == name) return true;
   return false;
 }
@@ -66,6 +69,7 @@ int Run(const std::vector<std::string>& args, const Registry& registry) {
   const std::vector<std::string> rest(args.begin() + 1, args.end());
   if (args[0] == "sim") return cli::SimCommand(rest, registry, std::cout, std::cerr);
   if (args[0] == "explain") return cli::ExplainCommand(rest, registry, std::cout, std::cerr);
+  if (args[0] == "extender") return cli::ExtenderCommand(rest, registry, std::cout, std::cerr);
   if (args[0] == "bench") return cli::BenchCommand(rest, registry, std::cout, std::cerr);
   if (args[0] == "config") return cli::ConfigCommand(rest, registry, std::cout, std::cerr);
   if (args[0] == "version" || args[0] == "--version") return VersionCommand(rest);
@@ -87,6 +91,7 @@ int Main(int argc, char** argv, RegisterFn register_plugins) {
   try {
     Registry registry;
     plugins::RegisterBuiltinPlugins(registry);
+    extender::RegisterPresetPlugins(registry);
     if (register_plugins) register_plugins(registry);
     const int code = Run(std::vector<std::string>(argv + 1, argv + argc), registry);
     if (std::cout.flush()) return code;

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+// `berth extender`: flags to options, start, wait for a signal, drain.
+#include "cli/extender_command.h"
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "cli/flags.h"
+#include "cli/inputs.h"
+#include "extender/extender_server.h"
+#include "extender/presets.h"
+#include "util/log.h"
+#include "util/system_clock.h"
+
+namespace berth::cli {
+namespace {
+
+using extender::ExtenderServer;
+using extender::ExtenderServerOptions;
+using extender::Route;
+using extender::Verb;
+
+constexpr char kUsage[] =
+    "usage: berth extender --preset demo|label-priority|demo-index [FLAGS]\n"
+    "       berth extender --config FILE [--profile NAME] [FLAGS]\n"
+    "\n"
+    "Serves plugins to a kube-scheduler as an HTTP extender (`extenders` in its configuration). With --config exactly\n"
+    "the plugins that the profile names are served, none by default; one that the protocol cannot carry is refused.\n"
+    "GET /version, /healthz, /livez, /readyz and /metrics are answered as well. The environment variable LOG_LEVEL is\n"
+    "DEBUG, INFO, WARN or ERROR. Ends on SIGTERM or SIGINT, once calls under way are answered.\n"
+    "\n"
+    "Who reaches the port can bind pods with this program's rights, unless --bind-verb is empty: docs/extender.md.\n"
+    "\n";
+
+// Calls under way when a signal comes get so long; kube-scheduler waits 5 s for an answer.
+constexpr Duration kPatience = Duration::Seconds(10);
+
+// Verbs that are not given: the default ones with --config, the preset's own routes with --preset.
+const std::string kNotGiven(1, '\0');
+
+struct Arguments {
+  std::string preset, label, config, profile;
+  std::string prefix, filter_verb = kNotGiven, prioritize_verb = kNotGiven, preempt_verb = kNotGiven,
+                      bind_verb = kNotGiven;
+  bool only_best = false;
+  std::string address = "127.0.0.1";
+  int64_t port = 8080;
+  std::string tls_cert_file, tls_private_key_file, client_ca_file;
+  std::string kubeconfig;
+  std::vector<std::string> scheduler_names;
+  int64_t max_request_bytes = int64_t{256} << 20;
+};
+
+void Declare(Command& command, Arguments& out) {
+  command.Choice("preset", &out.preset, {"demo", "label-priority", "demo-index"},
+                 "serve one of the ready-made extenders");
+  command.String("label", &out.label, "the label that label-priority reads (default priority.lixueduan.com)");
+  command.String("config", &out.config,
+                 "a KubeSchedulerConfiguration; the plugins that a profile of it names are served");
+  command.String("profile", &out.profile, "schedulerName of that profile; needed when there are several");
+  command.String("prefix", &out.prefix, "path in front of all verbs, as in urlPrefix");
+  command.String("filter-verb", &out.filter_verb, "path of filter (default filter); empty: not served");
+  command.String("prioritize-verb", &out.prioritize_verb, "path of prioritize (default prioritize); empty: not served");
+  command.String("preempt-verb", &out.preempt_verb, "path of preempt (default preempt); empty: not served");
+  command.String("bind-verb", &out.bind_verb, "path of bind (default bind); empty: not served");
+  command.Bool("only-best", &out.only_best, "filter lets only the node with the highest total pass");
+  command.String("address", &out.address, "where to listen (default 127.0.0.1)");
+  command.Int("port", &out.port, "TCP port (default 8080); 0: any that is free, which the log tells");
+  command.String("tls-cert-file", &out.tls_cert_file, "PEM certificate and chain: serve HTTPS");
+  command.String("tls-private-key-file", &out.tls_private_key_file, "PEM key of that certificate");
+  command.String("client-ca-file", &out.client_ca_file, "PEM: only clients with a certificate of one of these CAs");
+  command.String("kubeconfig", &out.kubeconfig,
+                 "how to reach the API server; within a cluster that is known without it");
+  command.Strings("scheduler-name", &out.scheduler_names, "bind pods of this scheduler only; may repeat (default any)");
+  command.Int("max-request-bytes", &out.max_request_bytes, "larger requests are refused (default 268435456)");
+}
+
+// What is wrong with the flags themselves; empty: nothing.
+std::string Objection(const Arguments& args) {
+  if (args.preset.empty() == args.config.empty()) return "give either --preset or --config";
+  if (!args.preset.empty() && !args.profile.empty()) return "--profile belongs to --config, not to --preset";
+  if (!args.label.empty() && args.preset != "label-priority") return "--label belongs to --preset label-priority";
+  if (args.port < 0 || args.port > 65535) return "flag --port: must be 0 to 65535, got " + std::to_string(args.port);
+  if (args.max_request_bytes < 1) {
+    return "flag --max-request-bytes: must be at least 1, got " + std::to_string(args.max_request_bytes);
+  }
+  const bool cert = !args.tls_cert_file.empty(), key = !args.tls_private_key_file.empty();
+  if (cert && !key) return "--tls-cert-file " + args.tls_cert_file + " needs --tls-private-key-file";
+  if (key && !cert) return "--tls-private-key-file " + args.tls_private_key_file + " needs --tls-cert-file";
+  if (!args.client_ca_file.empty() && !cert) {
+    return "--client-ca-file " + args.client_ca_file + " needs --tls-cert-file and --tls-private-key-file";
+  }
+  for (const auto& [flag, file] : {std::pair{"--tls-cert-file", &args.tls_cert_file},
+                                   std::pair{"--tls-private-key-file", &args.tls_private_key_file},
+                                   std::pair{"--client-ca-file", &args.client_ca_file}}) {
+    if (!file->empty() && !std::ifstream(*file).is_open()) return std::string(flag) + ": cannot read " + *file;
+  }
+  return "";
+}
+
+// The preset's routes below the prefix; verbs that were given take the place of the preset's own.
+Result<std::vector<Route>> PresetRoutes(const std::vector<Route>& own, const Arguments& args) {
+  extender::Verbs given;
+  given.only_best = args.only_best;
+  const auto is_given = [](const std::string& verb) { return verb != kNotGiven; };
+  if (is_given(args.filter_verb)) given.filter = args.filter_verb;
+  if (is_given(args.prioritize_verb)) given.prioritize = args.prioritize_verb;
+  if (is_given(args.preempt_verb)) given.preempt = args.preempt_verb;
+  if (is_given(args.bind_verb)) given.bind = args.bind_verb;
+  Result<std::vector<Route>> routes = extender::RoutesOf(args.prefix, given);
+  if (!routes.ok()) return routes;
+  std::string base = args.prefix;
+  while (base.ends_with('/')) base.pop_back();
+  if (!base.empty() && !base.starts_with('/')) base.insert(0, 1, '/');
+  for (const Route& route : own) {
+    const bool replaced = route.verb == Verb::kPrioritize ? is_given(args.prioritize_verb)
+                          : route.verb == Verb::kPreempt  ? is_given(args.preempt_verb)
+                          : route.verb == Verb::kBind     ? is_given(args.bind_verb)
+                                                          : is_given(args.filter_verb);
+    if (replaced) continue;
+    const bool best = args.only_best && route.verb == Verb::kFilter;
+    routes->push_back({base + route.path, best ? Verb::kFilterBest : route.verb});
+  }
+  return routes;
+}
+
+Error FillFromPreset(const Arguments& args, ExtenderServerOptions& options) {
+  Result<extender::Preset> preset = extender::MakePreset(args.preset, args.label);
+  if (!preset.ok()) return preset.error();
+  Result<std::vector<Route>> routes = PresetRoutes(preset->routes, args);
+  if (!routes.ok()) return routes.error();
+  options.profile = std::move(preset->profile);
+  options.service = std::move(preset->options);
+  options.routes = std::move(routes).value();
+  return Error::Ok();
+}
+
+Error FillFromProfile(const Arguments& args, const config::SchedulerConfiguration& config,
+                      ExtenderServerOptions& options) {
+  std::string names;
+  const config::Profile* found = nullptr;
+  for (const config::Profile& profile : config.profiles) {
+    names += (names.empty() ? "" : ", ") + profile.scheduler_name;
+    if (profile.scheduler_name == args.profile) found = &profile;
+  }
+  if (args.profile.empty() && config.profiles.size() == 1) found = &config.profiles.front();
+  if (found == nullptr) {
+    return Error(args.profile.empty()
+                     ? args.config + " has several profiles; name one with --profile: " + names
+                     : "--profile: " + args.config + " has no profile \"" + args.profile + "\"; there are " + names);
+  }
+  const auto verb = [](const std::string& given, const char* standard) {
+    return given == kNotGiven ? std::string(standard) : given;
+  };
+  Result<std::vector<Route>> routes = extender::RoutesOf(
+      args.prefix, {verb(args.filter_verb, "filter"), verb(args.prioritize_verb, "prioritize"),
+                    verb(args.preempt_verb, "preempt"), verb(args.bind_verb, "bind"), args.only_best});
+  if (!routes.ok()) return routes.error();
+  options.profile = *found;
+  options.routes = std::move(routes).value();
+  return Error::Ok();
+}
+
+std::string UrlOf(const Arguments& args, uint16_t port) {
+  const bool v6 = args.address.find(':') != std::string::npos && !args.address.starts_with('[');
+  return (args.tls_cert_file.empty() ? "http://" : "https://") + (v6 ? "[" + args.address + "]" : args.address) + ":" +
+         std::to_string(port);
+}
+
+void Announce(const Arguments& args, const ExtenderServerOptions& options, const ExtenderServer& server,
+              util::Log& log) {
+  log.Info("server listening on the port : " + std::to_string(server.port()) + ", at " + UrlOf(args, server.port()));
+  for (const Route& route : options.routes) {
+    log.Info("serves " + std::string(ToString(route.verb)) + " at POST " + route.path);
+  }
+  const std::string warning = extender::OpenDoorWarning(options.server, options.routes);
+  if (!warning.empty()) log.Warn(warning);
+}
+
+// Blocks SIGTERM and SIGINT while it lives, for this thread and those that it starts.
+class Signals {
+ public:
+  Signals() {
+    sigemptyset(&set_);
+    sigaddset(&set_, SIGTERM);
+    sigaddset(&set_, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &set_, &before_);
+  }
+  ~Signals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+  int Wait() const {
+    int signal = 0;
+    while (sigwait(&set_, &signal) != 0) {
+    }
+    return signal;
+  }
+
+ private:
+  sigset_t set_{}, before_{};
+};
+
+int Serve(const Arguments& args, ExtenderServerOptions options, const Registry& registry, std::ostream& err) {
+  const util::SystemClock clock;
+  const char* wanted = std::getenv("LOG_LEVEL");
+  const std::optional<util::LogLevel> level = util::ParseLogLevel(wanted ? wanted : "");
+  util::Log log(err, "extender", level.value_or(util::LogLevel::kInfo), clock);
+  if (!level) {
+    std::string text = "LOG_LEVEL=\"" + std::string(wanted ? wanted : "").substr(0, 64) + "\"";
+    log.Warn(text + " is empty or invalid, falling back to \"INFO\".");
+  }
+  log.Info("Log level was set to " + std::string(util::ToString(log.level())));
+
+  net::TlsOptions tls;
+  tls.certificate_file = args.tls_cert_file;
+  tls.key_file = args.tls_private_key_file;
+  tls.client_ca_file = args.client_ca_file;
+  tls.on_warning = [&log](const Error& error) { log.Warn(error.text()); };
+  if (!args.tls_cert_file.empty()) options.server.tls = &tls;
+
+  std::optional<Signals> signals(std::in_place);
+  auto server = ExtenderServer::Start(options, registry, clock, nullptr, log);
+  if (!server.ok()) {
+    err << "berth extender: " << server.error().text() << "\n";
+    return kBadInput;
+  }
+  Announce(args, options, **server, log);
+  const int signal = signals->Wait();
+  log.Info(std::string(signal == SIGINT ? "SIGINT" : "SIGTERM") + ": calls under way are answered, then this ends");
+  signals.reset();  // another one ends it at once
+  (*server)->Stop(kPatience);
+  log.Info("stopped");
+  return kDone;
+}
+
+}  // namespace
+
+int ExtenderCommand(const std::vector<std::string>& args, const Registry& registry, std::ostream& out,
+                    std::ostream& err) {
+  Arguments arguments;
+  Command command("extender", kUsage, out, err);
+  Declare(command, arguments);
+  if (const std::optional<int> done = command.Read(args)) return *done;
+  if (!command.rest().empty()) return command.Complain("unexpected argument \"" + command.rest().front() + "\"");
+  if (const std::string objection = Objection(arguments); !objection.empty()) return command.Complain(objection);
+
+  ExtenderServerOptions options;
+  Error error = Error::Ok();
+  if (!arguments.preset.empty()) {
+    error = FillFromPreset(arguments, options);
+  } else {
+    const std::optional<config::SchedulerConfiguration> config =
+        ReadConfiguration(arguments.config, registry, err, config::UnnamedPlugins::kNone);
+    if (!config) return kBadInput;
+    error = FillFromProfile(arguments, *config, options);
+  }
+  if (!error.ok()) return command.Complain(error.text());
+  options.service.scheduler_names = arguments.scheduler_names;
+
+  options.server.address = arguments.address;
+  options.server.port = static_cast<uint16_t>(arguments.port);
+  options.server.threads = std::clamp(std::thread::hardware_concurrency(), 1u, 4u);
+  options.server.max_request_bytes = static_cast<uint64_t>(arguments.max_request_bytes);
+  return Serve(arguments, std::move(options), registry, err);
+}
+
+}  // namespace berth::cli

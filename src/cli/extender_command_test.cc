@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// `berth extender`: what it refuses, what it says at start, and that it ends when told to.
+#include "cli/extender_command.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <pthread.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <mutex>
+#include <sstream>
+#include <thread>
+
+#include "berth/testing.h"
+#include "extender/preset_plugins.h"
+#include "net/http_test_util.h"
+#include "net/tls_test_util.h"
+#include "plugins/builtin.h"
+
+namespace berth::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// A stream that one thread writes and another reads.
+class SharedText final : public std::streambuf {
+ public:
+  std::string text() {
+    const std::lock_guard lock(mutex_);
+    return text_;
+  }
+
+ protected:
+  int_type overflow(int_type c) override {
+    const std::lock_guard lock(mutex_);
+    text_.push_back(static_cast<char>(c));
+    return c;
+  }
+  std::streamsize xsputn(const char* data, std::streamsize size) override {
+    const std::lock_guard lock(mutex_);
+    text_.append(data, static_cast<size_t>(size));
+    return size;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::string text_;
+};
+
+// Keeps pods off nodes with the label `hot`.
+class Cool final : public NodePlugin {
+ public:
+  static constexpr std::string_view kName = "Cool";
+  static constexpr Reason kHot{"node(s) were hot", Remedy::kNone};
+  Verdict FilterNode(const Pod&, NodeView node) const override { return node.Label("hot") ? kHot : kFits; }
+};
+
+class ExtenderCommandTest : public ::testing::Test {
+ protected:
+  ExtenderCommandTest() {
+    plugins::RegisterBuiltinPlugins(registry_);
+    extender::RegisterPresetPlugins(registry_);
+    registry_.Add<Cool>();
+    ::setenv("LOG_LEVEL", "INFO", 1);
+    ::unsetenv("KUBERNETES_SERVICE_HOST");
+  }
+  // Runs it where it ends by itself.
+  int Refused(const std::vector<std::string>& args) {
+    std::ostringstream out, err;
+    const int code = ExtenderCommand(args, registry_, out, err);
+    said_ = err.str();
+    return code;
+  }
+  // Starts it on a free port; returns when it listens.
+  void Start(std::vector<std::string> args) {
+    args.insert(args.end(), {"--port", "0"});
+    thread_ = std::thread([this, args] {
+      std::ostream out(&out_), err(&err_);
+      code_ = ExtenderCommand(args, registry_, out, err);
+      ended_ = true;
+    });
+    constexpr char kPort[] = "server listening on the port : ";
+    while (err_.text().find(kPort) == std::string::npos || err_.text().find("serves ") == std::string::npos) {
+      ASSERT_FALSE(ended_) << err_.text();
+      std::this_thread::yield();
+    }
+    const std::string text = err_.text();
+    port_ = static_cast<uint16_t>(std::stoi(text.substr(text.find(kPort) + sizeof kPort - 1)));
+  }
+  int Stop(int signal = SIGTERM) {
+    pthread_kill(thread_.native_handle(), signal);
+    thread_.join();
+    return code_;
+  }
+  std::string Ask(const std::string& head, const std::string& body = "") const {
+    net::RawClient client(port_);
+    client.Send(head + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: " + std::to_string(body.size()) +
+                "\r\n\r\n" + body);
+    return client.ReadAll();
+  }
+
+  Registry registry_;
+  net::TestFolder folder_;
+  std::string said_;
+  SharedText out_, err_;
+  std::thread thread_;
+  std::atomic<bool> ended_ = false;
+  int code_ = -1;
+  uint16_t port_ = 0;
+};
+
+constexpr char kTwoNodes[] =
+    R"({"Pod":{"metadata":{"name":"p","namespace":"d"}},"Nodes":{"items":[{"metadata":{"name":"a",)"
+    R"("labels":{"hot":"1","priority.lixueduan.com":"7"}}},{"metadata":{"name":"b"}}]},"NodeNames":null})";
+
+TEST_F(ExtenderCommandTest, APresetIsServedUntilASignalComes) {
+  Start({"--preset", "label-priority"});
+  EXPECT_THAT(err_.text(), HasSubstr("Log level was set to INFO"));
+  EXPECT_THAT(err_.text(), HasSubstr(", at http://127.0.0.1:" + std::to_string(port_)));
+  EXPECT_THAT(err_.text(), HasSubstr("serves filter (only the best) at POST /filter_onlyone"));
+  EXPECT_THAT(err_.text(), Not(HasSubstr("ANYBODY")));
+  EXPECT_THAT(Ask("GET /version"), HasSubstr("200 OK"));
+  EXPECT_THAT(Ask("POST /prioritize", kTwoNodes), HasSubstr(R"([{"Host":"a","Score":7},{"Host":"b","Score":0}])"));
+  EXPECT_THAT(Ask("GET /filter"), HasSubstr("405"));
+  EXPECT_EQ(Stop(), 0);
+  EXPECT_THAT(err_.text(), HasSubstr("SIGTERM: calls under way are answered"));
+}
+
+TEST_F(ExtenderCommandTest, AProfileIsServedUnderAnyPrefixAndVerb) {
+  const std::string config = folder_.Write("c.yaml",
+                                           "apiVersion: kubescheduler.config.k8s.io/v1\n"
+                                           "kind: KubeSchedulerConfiguration\n"
+                                           "profiles:\n"
+                                           "- schedulerName: one\n"
+                                           "- schedulerName: two\n"
+                                           "  plugins: {filter: {enabled: [{name: Cool}]}}\n");
+  Start({"--config", config, "--profile=two", "--prefix", "/api/scheduler/", "--filter-verb=f", "--bind-verb="});
+  EXPECT_THAT(Ask("POST /api/scheduler/f", kTwoNodes), HasSubstr(R"("FailedAndUnresolvableNodes":{"a":"node(s) were)"));
+  EXPECT_THAT(Ask("POST /api/scheduler/preempt", "{}"), HasSubstr("400"));
+  EXPECT_THAT(Ask("POST /api/scheduler/bind", "{}"), HasSubstr("404"));
+  EXPECT_EQ(Stop(SIGINT), 0);
+
+  EXPECT_EQ(Refused({"--config", config}), 2);
+  EXPECT_THAT(said_, HasSubstr("has several profiles; name one with --profile: one, two"));
+  EXPECT_EQ(Refused({"--config", config, "--profile", "three"}), 2);
+  EXPECT_THAT(said_, HasSubstr("has no profile \"three\"; there are one, two"));
+  // Nothing is enabled by default here.
+  EXPECT_EQ(Refused({"--config", config, "--profile", "one", "--port=0"}), 2);
+  EXPECT_THAT(said_, HasSubstr("the profile names no plugin"));
+}
+
+TEST_F(ExtenderCommandTest, WhatTheProtocolCannotCarryIsRefusedByName) {
+  const std::string config = folder_.Write("c.yaml",
+                                           "apiVersion: kubescheduler.config.k8s.io/v1\n"
+                                           "kind: KubeSchedulerConfiguration\n"
+                                           "profiles:\n"
+                                           "- plugins: {multiPoint: {enabled: [{name: SchedulingGates}]}}\n");
+  EXPECT_EQ(Refused({"--config", config, "--port=0"}), 2);
+  EXPECT_THAT(said_, HasSubstr("plugin \"SchedulingGates\" cannot be served at PreEnqueue: "));
+}
+
+TEST_F(ExtenderCommandTest, VerbsThatAreGivenReplaceThoseOfAPreset) {
+  Start({"--preset=label-priority", "--prefix=/x", "--filter-verb=only", "--only-best", "--bind-verb="});
+  EXPECT_THAT(Ask("POST /x/only", kTwoNodes), HasSubstr(R"("name":"a")"));
+  EXPECT_THAT(Ask("POST /x/prioritize", kTwoNodes), HasSubstr("200"));
+  for (const char* path : {"/x/filter", "/x/filter_onlyone", "/x/bind", "/prioritize"}) {
+    EXPECT_THAT(Ask(std::string("POST ") + path, kTwoNodes), HasSubstr("404")) << path;
+  }
+  Stop();
+}
+
+TEST_F(ExtenderCommandTest, ALevelThatIsNoneIsInfoWithAWarning) {
+  ::setenv("LOG_LEVEL", "LOUD", 1);
+  Start({"--preset=demo"});
+  EXPECT_THAT(err_.text(), HasSubstr("LOG_LEVEL=\"LOUD\" is empty or invalid, falling back to \"INFO\"."));
+  EXPECT_THAT(err_.text(), HasSubstr("Log level was set to INFO"));
+  Stop();
+}
+
+TEST_F(ExtenderCommandTest, WithCertificatesItSpeaksTls) {
+  const net::TestIdentity ca = net::MakeIdentity("ca");
+  const net::TestIdentity server = net::MakeIdentity("server", "IP:127.0.0.1", &ca);
+  const std::string cert = folder_.Write("server.pem", server.certificate_pem);
+  const std::string key = folder_.Write("server-key.pem", server.key_pem);
+  const std::string clients = folder_.Write("ca.pem", ca.certificate_pem);
+  Start({"--preset=demo", "--tls-cert-file", cert, "--tls-private-key-file", key, "--client-ca-file", clients});
+  EXPECT_THAT(err_.text(), HasSubstr("https://127.0.0.1:"));
+  EXPECT_THAT(Ask("GET /version"), Not(HasSubstr("200")));
+  Stop();
+
+  const std::string broken = folder_.Write("broken.pem", "no certificate");
+  EXPECT_EQ(Refused({"--preset=demo", "--port=0", "--tls-cert-file", broken, "--tls-private-key-file", key}), 2);
+  EXPECT_THAT(said_, HasSubstr(broken));
+}
+
+TEST_F(ExtenderCommandTest, WrongFlagsAreNamed) {
+  const std::string there = folder_.Write("there.pem", "x");
+  const std::string gone = folder_.Path("gone.pem");
+  const std::pair<std::vector<std::string>, std::string> cases[] = {
+      {{}, "give either --preset or --config"},
+      {{"--preset=demo", "--config=x"}, "give either --preset or --config"},
+      {{"--preset=dmeo"}, "flag --preset: must be one of demo, label-priority, demo-index, got \"dmeo\""},
+      {{"--preset=demo", "--profile=x"}, "--profile belongs to --config"},
+      {{"--preset=demo", "--label=x"}, "--label belongs to --preset label-priority"},
+      {{"--preset=label-priority", "--label=a b", "--port=0"}, "a b"},
+      {{"--preset=demo", "--port=65536"}, "flag --port: must be 0 to 65535, got 65536"},
+      {{"--preset=demo", "--max-request-bytes=0"}, "flag --max-request-bytes: must be at least 1, got 0"},
+      {{"--preset=demo", "--tls-cert-file=" + there}, "--tls-cert-file " + there + " needs --tls-private-key-file"},
+      {{"--preset=demo", "--tls-private-key-file=" + there}, there + " needs --tls-cert-file"},
+      {{"--preset=demo", "--client-ca-file=" + there}, "--client-ca-file " + there + " needs --tls-cert-file"},
+      {{"--preset=demo", "--tls-cert-file=" + gone, "--tls-private-key-file=" + there}, "--tls-cert-file: cannot read"},
+      {{"--preset=demo", "--filter-verb=a?b"}, "filter verb: Invalid value: \"a?b\""},
+      {{"--preset=demo", "--prefix=/", "--filter-verb=metrics", "--port=0"}, "\"/metrics\" cannot be served as filter"},
+      {{"--preset=demo", "extra"}, "unexpected argument \"extra\""},
+      {{"--config=" + gone}, gone},
+      {{"--preset=demo", "--address=nowhere.invalid", "--port=0"}, "nowhere.invalid"},
+  };
+  for (const auto& [args, want] : cases) {
+    EXPECT_EQ(Refused(args), 2) << want;
+    EXPECT_THAT(said_, HasSubstr(want));
+  }
+}
+
+TEST_F(ExtenderCommandTest, HelpNamesEveryFlag) {
+  std::ostringstream out, err;
+  EXPECT_EQ(ExtenderCommand({"--help"}, registry_, out, err), 0);
+  for (const char* flag :
+       {"--preset", "--config", "--profile", "--prefix", "--filter-verb", "--prioritize-verb", "--preempt-verb",
+        "--bind-verb", "--only-best", "--address", "--port", "--tls-cert-file", "--tls-private-key-file",
+        "--client-ca-file", "--kubeconfig", "--scheduler-name", "--label", "--max-request-bytes"}) {
+    EXPECT_THAT(out.str(), HasSubstr(flag));
+  }
+}
+
+}  // namespace
+}  // namespace berth::cli

@@ -11,8 +11,12 @@
 #include <thread>
 #include <utility>
 
+#include "berth/version.h"
 #include "cli/flags.h"
 #include "cli/inputs.h"
+#include "client/kubeconfig.h"
+#include "client/live_cluster.h"
+#include "extender/cluster_feed.h"
 #include "extender/extender_server.h"
 #include "extender/presets.h"
 #include "util/log.h"
@@ -21,6 +25,7 @@
 namespace berth::cli {
 namespace {
 
+using extender::ClusterFeed;
 using extender::ExtenderServer;
 using extender::ExtenderServerOptions;
 using extender::Route;
@@ -53,6 +58,7 @@ struct Arguments {
   int64_t port = 8080;
   std::string tls_cert_file, tls_private_key_file, client_ca_file;
   std::string kubeconfig;
+  client::LiveOptions live;
   std::vector<std::string> scheduler_names;
   int64_t max_request_bytes = int64_t{256} << 20;
 };
@@ -113,8 +119,9 @@ Result<std::vector<Route>> PresetRoutes(const std::vector<Route>& own, const Arg
   if (is_given(args.prioritize_verb)) given.prioritize = args.prioritize_verb;
   if (is_given(args.preempt_verb)) given.preempt = args.preempt_verb;
   if (is_given(args.bind_verb)) given.bind = args.bind_verb;
-  Result<std::vector<Route>> routes = extender::RoutesOf(args.prefix, given);
-  if (!routes.ok()) return routes;
+  const Result<std::vector<Route>> replaced_routes = extender::RoutesOf(args.prefix, given);
+  if (!replaced_routes.ok()) return replaced_routes.error();
+  std::vector<Route> routes = *replaced_routes;
   std::string base = args.prefix;
   while (base.ends_with('/')) base.pop_back();
   if (!base.empty() && !base.starts_with('/')) base.insert(0, 1, '/');
@@ -125,18 +132,18 @@ Result<std::vector<Route>> PresetRoutes(const std::vector<Route>& own, const Arg
                                                           : is_given(args.filter_verb);
     if (replaced) continue;
     const bool best = args.only_best && route.verb == Verb::kFilter;
-    routes->push_back({base + route.path, best ? Verb::kFilterBest : route.verb});
+    routes.push_back({base + route.path, best ? Verb::kFilterBest : route.verb});
   }
   return routes;
 }
 
 Error FillFromPreset(const Arguments& args, ExtenderServerOptions& options) {
-  Result<extender::Preset> preset = extender::MakePreset(args.preset, args.label);
+  const Result<extender::Preset> preset = extender::MakePreset(args.preset, args.label);
   if (!preset.ok()) return preset.error();
   Result<std::vector<Route>> routes = PresetRoutes(preset->routes, args);
   if (!routes.ok()) return routes.error();
-  options.profile = std::move(preset->profile);
-  options.service = std::move(preset->options);
+  options.profile = preset->profile;
+  options.service = preset->options;
   options.routes = std::move(routes).value();
   return Error::Ok();
 }
@@ -183,6 +190,37 @@ void Announce(const Arguments& args, const ExtenderServerOptions& options, const
   if (!warning.empty()) log.Warn(warning);
 }
 
+// No value: there is no API server to ask.
+Result<std::optional<client::Kubeconfig>> FindApiServer(const Arguments& args) {
+  const client::InCluster place = client::InClusterFromEnvironment();
+  if (args.kubeconfig.empty() && place.host.empty()) return std::optional<client::Kubeconfig>();
+  Result<client::Kubeconfig> found =
+      args.kubeconfig.empty() ? client::LoadInCluster(place) : client::LoadKubeconfig(args.kubeconfig);
+  if (!found.ok()) return found.error();
+  return std::optional<client::Kubeconfig>(std::move(found).value());
+}
+
+Result<std::unique_ptr<ClusterFeed>> MakeFeed(const Arguments& args, const Clock& clock, util::Log& log) {
+  const Result<std::optional<client::Kubeconfig>> server = FindApiServer(args);
+  if (!server.ok()) return server.error();
+  if (!server->has_value()) {
+    log.Info(
+        "there is no API server: bind, and NodeNames where plugins need node data, will be answered with an error");
+    return std::unique_ptr<ClusterFeed>();
+  }
+  log.Info("API server " + server->value().server + ", from " + server->value().source);
+  client::LiveOptions live = args.live;
+  live.user_agent = std::string("berth-extender/") + kVersion;
+  live.warning = [&log](const std::string& sentence) { log.Warn(sentence); };
+  return ClusterFeed::Make(
+      [&](util::Inbox& inbox) -> Result<std::unique_ptr<client::ClusterApi>> {
+        auto api = client::LiveCluster::Connect(server->value(), inbox, clock, live);
+        if (!api.ok()) return api.error();
+        return std::unique_ptr<client::ClusterApi>(std::move(api).value());
+      },
+      clock, log);
+}
+
 // Blocks SIGTERM and SIGINT while it lives, for this thread and those that it starts.
 class Signals {
  public:
@@ -225,7 +263,12 @@ int Serve(const Arguments& args, ExtenderServerOptions options, const Registry& 
   if (!args.tls_cert_file.empty()) options.server.tls = &tls;
 
   std::optional<Signals> signals(std::in_place);
-  auto server = ExtenderServer::Start(options, registry, clock, nullptr, log);
+  const Result<std::unique_ptr<ClusterFeed>> feed = MakeFeed(args, clock, log);
+  if (!feed.ok()) {
+    err << "berth extender: " << feed.error().text() << "\n";
+    return kBadInput;
+  }
+  auto server = ExtenderServer::Start(options, registry, clock, feed->get(), log);
   if (!server.ok()) {
     err << "berth extender: " << server.error().text() << "\n";
     return kBadInput;
@@ -235,6 +278,7 @@ int Serve(const Arguments& args, ExtenderServerOptions options, const Registry& 
   log.Info(std::string(signal == SIGINT ? "SIGINT" : "SIGTERM") + ": calls under way are answered, then this ends");
   signals.reset();  // another one ends it at once
   (*server)->Stop(kPatience);
+  if (*feed) (*feed)->Stop();
   log.Info("stopped");
   return kDone;
 }
@@ -259,6 +303,9 @@ int ExtenderCommand(const std::vector<std::string>& args, const Registry& regist
         ReadConfiguration(arguments.config, registry, err, config::UnnamedPlugins::kNone);
     if (!config) return kBadInput;
     error = FillFromProfile(arguments, *config, options);
+    if (arguments.kubeconfig.empty()) arguments.kubeconfig = config->client_connection.kubeconfig;
+    arguments.live.qps = config->client_connection.qps;
+    arguments.live.burst = config->client_connection.burst;
   }
   if (!error.ok()) return command.Complain(error.text());
   options.service.scheduler_names = arguments.scheduler_names;

@@ -213,6 +213,8 @@ TEST_F(ExtenderCommandTest, WrongFlagsAreNamed) {
       {{"--preset=demo", "--tls-cert-file=" + gone, "--tls-private-key-file=" + there}, "--tls-cert-file: cannot read"},
       {{"--preset=demo", "--filter-verb=a?b"}, "filter verb: Invalid value: \"a?b\""},
       {{"--preset=demo", "--prefix=/", "--filter-verb=metrics", "--port=0"}, "\"/metrics\" cannot be served as filter"},
+      {{"--preset=demo", "--kubeconfig=" + gone, "--port=0"}, gone},
+      {{"--preset=demo", "--kubeconfig=" + there, "--port=0"}, there},
       {{"--preset=demo", "extra"}, "unexpected argument \"extra\""},
       {{"--config=" + gone}, gone},
       {{"--preset=demo", "--address=nowhere.invalid", "--port=0"}, "nowhere.invalid"},

@@ -46,7 +46,7 @@ TEST(ExtenderReplyTest, AnEmptyListStaysAList) {
 TEST(ExtenderReplyTest, AnErrorStandsAlone) {
   EXPECT_EQ(FilterResultJson(Names({"a"}), FilterResult::Fail("line\nend")),
             R"({"Nodes":null,"NodeNames":null,"FailedNodes":null,"FailedAndUnresolvableNodes":null,)"
-            R"("Error":"line\nend"})");
+            R"("Error":"line\u000aend"})");
   EXPECT_EQ(BindingResultJson(""), R"({"Error":""})");
   EXPECT_EQ(BindingResultJson("bad \xff byte"), R"({"Error":"bad ? byte"})");
 }

@@ -186,6 +186,16 @@ TEST_F(ExtenderRoutesTest, BadBodiesAre400AndTheNextRequestWorks) {
   EXPECT_THAT(Post("/scheduler/predicates/TruePredicate", NamesBody("\"a\"")), HasSubstr(R"("NodeNames":["a"])"));
 }
 
+TEST_F(ExtenderRoutesTest, NodesWithoutANameAreNodesLikeOthers) {
+  ServePreset("demo-index");
+  EXPECT_EQ(Post("/filter", NodesBody({"null", "{}", NodeJson("a")})),
+            R"({"Nodes":{"metadata":{},"items":[null,{},{"metadata":{"name":"a"}}]},"NodeNames":null,)"
+            R"("FailedNodes":{},"FailedAndUnresolvableNodes":{},"Error":""})");
+  EXPECT_EQ(Post("/prioritize", NamesBody(R"("","",null,"a","a")")),
+            R"([{"Host":"","Score":0},{"Host":"","Score":0},{"Host":"","Score":0},{"Host":"a","Score":1},)"
+            R"({"Host":"a","Score":1}])");
+}
+
 TEST_F(ExtenderRoutesTest, FailuresOfVerbsWithoutAnErrorFieldAre500WithTheSentence) {
   Serve(ProfileOf({"Heat"}), {},
         {{"/filter", Verb::kFilter}, {"/prioritize", Verb::kPrioritize}, {"/preempt", Verb::kPreempt}});

@@ -143,6 +143,7 @@ TEST_F(ExtenderServerTest, WhatAHostileClientSendsIsRefusedAndTheNextRequestWork
       {Post("/bind", R"({"PodName":["x"]})"), 400},
       {Post("/filter", std::string(1'000'000, '[')), 400},
       {Post("/filter", "{\"Nodes\":{\"items\":" + std::string(900'000, '[')), 400},
+      {Post("/filter", "{\"NodeNames\":[" + std::string(900'000, ' ') + "7]}"), 400},
       {Post("/nothing", "{}"), 404},
       {Post("/filter/", "{}"), 404},
       {Get("/filter"), 405},
@@ -151,7 +152,8 @@ TEST_F(ExtenderServerTest, WhatAHostileClientSendsIsRefusedAndTheNextRequestWork
       {"POST /filter HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n{", 408},
       {"POST /filter HTT", 408},
       {"POST /filter HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\n", 413},
-      {"POST /filter HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nfffffff\r\n", 413},
+      {"POST /filter HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n200000\r\n" + std::string(0x200000, ' '),
+       413},
       {"POST /filter HTTP/1.1\r\nHost: x\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\n{}", 415},
       {"POST /filter HTTP/1.1\r\nHost: x\r\nX-Long: " + long_value + "\r\n\r\n", 431},
   };

@@ -10,7 +10,7 @@
 
 #include "extender/extender_service.h"
 #include "extender/extender_test_util.h"
-#include "extender/plugin_cases.h"
+#include "extender/plugin_cases_test_util.h"
 #include "plugins/builtin.h"
 #include "sim/simulation.h"
 

@@ -35,33 +35,35 @@ std::string Quoted(const std::string& text) { return Value::String(text).ToJson(
 class ExtenderRoutes::Counters {
  public:
   Counters(util::Metrics& metrics, const std::string& route)
-      : seconds_(metrics.histogram("berth_extender_request_duration_seconds",
+      : metrics_(metrics),
+        route_(route),
+        seconds_(metrics.histogram("berth_extender_request_duration_seconds",
                                    "Time from a request's last byte to its answer, by route.",
                                    util::Metrics::Exponential(0.00001, 4, 11), {{"route", route}})),
         bytes_in_(metrics.histogram("berth_extender_request_size_bytes", "Sizes of requests, by route.", SizeBuckets(),
                                     {{"route", route}})),
         bytes_out_(metrics.histogram("berth_extender_response_size_bytes", "Sizes of replies, by route.", SizeBuckets(),
-                                     {{"route", route}})) {
-    for (const int status : kStatuses) {
-      by_status_.push_back(metrics.counter("berth_extender_requests_total", "Requests, by route and status.",
-                                           {{"route", route}, {"code", std::to_string(status)}}));
-    }
-  }
+                                     {{"route", route}})),
+        ok_(Requests(200)) {}
   void Count(int status, size_t bytes_in, size_t bytes_out, int64_t nanoseconds) const {
-    const auto at = static_cast<size_t>(std::find(std::begin(kStatuses), std::end(kStatuses), status) - kStatuses);
-    if (at < by_status_.size()) by_status_[at].Add();
+    CountStatus(status);
     bytes_in_.Observe(static_cast<double>(bytes_in));
     bytes_out_.Observe(static_cast<double>(bytes_out));
     seconds_.Observe(static_cast<double>(nanoseconds) / 1e9);
   }
+  void CountStatus(int status) const { (status == 200 ? ok_ : Requests(status)).Add(); }
 
  private:
-  // All that are answered here.
-  static constexpr int kStatuses[] = {200, 400, 404, 405, 500, 503};
   static std::vector<double> SizeBuckets() { return util::Metrics::Exponential(256, 8, 7); }
+  util::Metrics::Counter Requests(int status) const {
+    return metrics_.counter("berth_extender_requests_total", "Requests, by route and status.",
+                            {{"route", route_}, {"code", std::to_string(status)}});
+  }
 
-  util::Metrics::Histogram seconds_, bytes_in_, bytes_out_;
-  std::vector<util::Metrics::Counter> by_status_;
+  util::Metrics& metrics_;
+  const std::string route_;
+  const util::Metrics::Histogram seconds_, bytes_in_, bytes_out_;
+  const util::Metrics::Counter ok_;
 };
 
 namespace {
@@ -249,6 +251,10 @@ void ExtenderRoutes::Handle(net::HttpRequest request, net::Respond respond) cons
     if (options_.on_call) options_.on_call(done);
   };
   Serve(service_, Finish{std::move(call), std::move(request.body), std::move(respond), tell});
+}
+
+void ExtenderRoutes::CountRefusal(int status) const {
+  if (other_) other_->CountStatus(status);
 }
 
 net::HttpResponse ExtenderRoutes::Own(const net::HttpRequest& request) const {

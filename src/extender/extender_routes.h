@@ -71,6 +71,8 @@ class ExtenderRoutes {
 
   // REQUIRES: the routes live until `respond` was called.
   void Handle(net::HttpRequest request, net::Respond respond) const;
+  // The server answered a request with this status by itself.
+  void CountRefusal(int status) const;
 
  private:
   class Counters;

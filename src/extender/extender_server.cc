@@ -40,10 +40,17 @@ Result<std::unique_ptr<ExtenderServer>> ExtenderServer::Start(const ExtenderServ
                            {.on_call = [&log](const Call& call) { LogCall(call, log); }, .metrics = &made->metrics_});
   if (!routes.ok()) return routes.error();
   made->routes_ = std::move(routes).value();
-  auto server = net::HttpServer::Start(options.server,
-                                       [routes = made->routes_.get()](net::HttpRequest request, net::Respond respond) {
-                                         routes->Handle(std::move(request), std::move(respond));
-                                       });
+  const ExtenderRoutes* answers = made->routes_.get();
+  net::ServerOptions server_options = options.server;
+  server_options.on_refusal = [answers, &log](int status, const std::string& problem) {
+    answers->CountRefusal(status);
+    std::string line = "\"Refused\" status=" + std::to_string(status);
+    util::AppendPair(line, "error", problem);
+    log.Warn(line);
+  };
+  auto server = net::HttpServer::Start(server_options, [answers](net::HttpRequest request, net::Respond respond) {
+    answers->Handle(std::move(request), std::move(respond));
+  });
   if (!server.ok()) return server.error();
   made->server_ = std::move(server).value();
   made->port_ = made->server_->port();

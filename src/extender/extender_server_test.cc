@@ -212,12 +212,14 @@ TEST_F(ExtenderServerTest, MetricsTellOfRequestsSizesTimesAndPlugins) {
   Ask(Post("/filter", "{"));
   Ask(Get("/filter"));
   Ask(Get("/nothing"));
+  Ask("POST /filter HTTP/1.1\r\nHost: x\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\n{}");
   const std::string text = Ask(Get("/metrics"));
   EXPECT_THAT(text, HasSubstr("Content-Type: text/plain; version=0.0.4"));
   EXPECT_THAT(text, HasSubstr("berth_extender_requests_total{code=\"200\",route=\"/filter\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("berth_extender_requests_total{code=\"400\",route=\"/filter\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("berth_extender_requests_total{code=\"405\",route=\"/filter\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("berth_extender_requests_total{code=\"404\",route=\"other\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("berth_extender_requests_total{code=\"415\",route=\"other\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("berth_extender_request_duration_seconds_count{route=\"/filter\"} 3\n"));
   EXPECT_THAT(text, HasSubstr("berth_extender_request_size_bytes_count{route=\"/filter\"} 3\n"));
   EXPECT_THAT(text, HasSubstr("berth_extender_response_size_bytes_sum{route=\"/filter\"}"));

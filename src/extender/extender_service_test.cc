@@ -5,6 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+
 #include "config/load.h"
 #include "extender/extender_test_util.h"
 #include "extender/preset_plugins.h"
@@ -74,6 +77,29 @@ TEST_F(ExtenderServiceTest, CompleteNodesNeedNoClusterAndAreJudgedAsTheyCame) {
   const auto service = Make(ProfileOf({"Heat"}), {}, /*with_cluster=*/false);
   const ExtenderArgs args = AskAboutNodes(MakePod("p"), ThreeNodes());
   EXPECT_THAT(Passed(args, service->Filter(args)), ElementsAre("cool", "warm"));
+}
+
+TEST_F(ExtenderServiceTest, CompleteNodesAreJudgedWithThePodsThatWeKnow) {
+  const auto service = Make(ProfileOf({"Heat", "Couples"}));
+  nodes_.Add(MakePod("a").Uid("a").OnNode("warm")).Add(MakePod("b").Uid("b").OnNode("warm"));
+  // What the request says of a node counts, and a node that only the request knows is judged too.
+  const ExtenderArgs args =
+      AskAboutNodes(MakePod("p"), {MakeNode("hot").Label("celsius", "5"), MakeNode("warm"), MakeNode("new")});
+  const FilterResult result = service->Filter(args);
+  EXPECT_THAT(Passed(args, result), ElementsAre("hot", "new"));
+  EXPECT_THAT(FailedOf(args, result), ElementsAre("warm: node(s) had two pods already"));
+}
+
+TEST_F(ExtenderServiceTest, WhatIsKeptOfTheClusterFollowsFromWhatPluginsDeclare) {
+  using client::Kind;
+  EXPECT_THAT(Make(ProfileOf({"TruePredicate", "IndexPriority"}))->Kinds(true, true), IsEmpty());
+  EXPECT_THAT(Make(ProfileOf({"TruePredicate", "LabelPriority"}))->Kinds(true, true), ElementsAre(Kind::kNode));
+  const auto undeclared = Make(ProfileOf({"TruePredicate", "Heat"}));
+  EXPECT_THAT(undeclared->Kinds(false, false), IsEmpty());
+  const std::vector<Kind> all = undeclared->Kinds(true, false);
+  EXPECT_EQ(all.size(), client::kKindCount - 1);  // priority classes are admission's business
+  EXPECT_EQ(std::set<Kind>(all.begin(), all.end()).size(), all.size());
+  EXPECT_EQ(std::count(all.begin(), all.end(), Kind::kPriorityClass), 0);
 }
 
 TEST_F(ExtenderServiceTest, NodesThatWereNotAskedAboutAreNotAnswered) {

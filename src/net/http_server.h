@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -33,6 +34,9 @@ struct ServerOptions {
   Duration write_timeout = Duration::Seconds(60);
   Duration idle_timeout =
       Duration::Seconds(120);  // longer than clients keep connections (Go: 90 s), so that they go first
+
+  // Told of each request that no handler sees, on a thread of the server: what it is answered with, and why.
+  std::function<void(int status, const std::string& problem)> on_refusal = nullptr;
 };
 
 // Answers by itself, closing the connection, what no handler should see: 400 (malformed, Content-Length together with

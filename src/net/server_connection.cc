@@ -313,6 +313,7 @@ Task<int> ServerConnection::ReceiveChunks(MessageParser* parser, HttpRequest* re
 }
 
 Task<void> ServerConnection::Refuse(int status) {
+  if (shared_->options.on_refusal) shared_->options.on_refusal(status, problem_);
   HttpResponse response;
   response.status = status;
   response.content_type = "text/plain; charset=utf-8";

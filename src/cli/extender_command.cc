@@ -18,6 +18,7 @@
 #include "client/live_cluster.h"
 #include "extender/cluster_feed.h"
 #include "extender/extender_server.h"
+#include "extender/preset_plugins.h"
 #include "extender/presets.h"
 #include "util/log.h"
 #include "util/system_clock.h"
@@ -314,7 +315,10 @@ int ExtenderCommand(const std::vector<std::string>& args, const Registry& regist
   options.server.port = static_cast<uint16_t>(arguments.port);
   options.server.threads = std::clamp(std::thread::hardware_concurrency(), 1u, 4u);
   options.server.max_request_bytes = static_cast<uint64_t>(arguments.max_request_bytes);
-  return Serve(arguments, std::move(options), registry, err);
+  // A preset means our plugins, whatever others have their names.
+  Registry own;
+  extender::RegisterPresetPlugins(own);
+  return Serve(arguments, std::move(options), arguments.preset.empty() ? registry : own, err);
 }
 
 }  // namespace berth::cli

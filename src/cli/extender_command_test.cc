@@ -171,6 +171,21 @@ TEST_F(ExtenderCommandTest, VerbsThatAreGivenReplaceThoseOfAPreset) {
   Stop();
 }
 
+TEST_F(ExtenderCommandTest, APresetIsServedByItsOwnPluginsWhoeverHasTheirNames) {
+  class Namesake final : public NodePlugin {
+   public:
+    static constexpr std::string_view kName = "LabelPriority";
+    int64_t ScoreNode(const Pod&, NodeView) const override { return 1; }
+  };
+  registry_ = {};
+  registry_.Add<Namesake>();
+  extender::RegisterPresetPlugins(registry_);
+  EXPECT_EQ(registry_.Find("LabelPriority")->points, Bit(Point::kScore));
+  Start({"--preset", "label-priority"});
+  EXPECT_THAT(Ask("POST /prioritize", kTwoNodes), HasSubstr(R"([{"Host":"a","Score":7},{"Host":"b","Score":0}])"));
+  Stop();
+}
+
 TEST_F(ExtenderCommandTest, ALevelThatIsNoneIsInfoWithAWarning) {
   ::setenv("LOG_LEVEL", "LOUD", 1);
   Start({"--preset=demo"});

@@ -91,8 +91,8 @@ int Main(int argc, char** argv, RegisterFn register_plugins) {
   try {
     Registry registry;
     plugins::RegisterBuiltinPlugins(registry);
-    extender::RegisterPresetPlugins(registry);
     if (register_plugins) register_plugins(registry);
+    extender::RegisterPresetPlugins(registry);
     const int code = Run(std::vector<std::string>(argv + 1, argv + argc), registry);
     if (std::cout.flush()) return code;
     std::cerr << "berth: the output could not be written\n";

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <utility>
 
+#include "extender/reporting_api.h"
+
 namespace berth::extender {
 namespace {
 
@@ -29,7 +31,8 @@ Result<std::unique_ptr<ClusterFeed>> ClusterFeed::Make(const Connect& connect, c
   std::unique_ptr<ClusterFeed> feed(new ClusterFeed(clock, log));
   Result<std::unique_ptr<client::ClusterApi>> api = connect(feed->inbox_);
   if (!api.ok()) return api.error();
-  feed->api_ = std::move(api).value();
+  feed->api_ =
+      std::make_unique<ReportingApi>(std::move(api).value(), [&log](const std::string& text) { log.Warn(text); });
   feed->mirror_ = std::make_unique<ClusterMirror>(*feed->api_, feed->timers_, clock,
                                                   [&log](const std::string& text) { log.Warn(text); });
   return feed;

@@ -36,7 +36,9 @@ struct World {
   std::vector<std::string> bound;
   ApiStatus bind_status, get_status;
   std::vector<Kind> listed;
+  size_t started = 0;  // watches
   bool answer_lists = true;
+  ApiStatus list_status;
 
   // The watch of this kind sends an event. Waits for the watch.
   void Send(Kind kind, WatchEvent event) {
@@ -55,6 +57,7 @@ class FakeApi final : public client::ClusterApi {
     world_.listed.push_back(kind);
     if (!world_.answer_lists) return;
     client::ListAnswer answer;
+    answer.status = world_.list_status;
     answer.objects = world_.objects[kind];
     answer.resource_version = "100";
     world_.inbox->Post([done = std::move(done), answer = std::move(answer)] { done(answer); });
@@ -62,6 +65,7 @@ class FakeApi final : public client::ClusterApi {
   std::unique_ptr<client::Watch> StartWatch(Kind kind, const std::string&, client::WatchCallbacks callbacks) override {
     const std::lock_guard lock(world_.mutex);
     world_.watches[kind] = std::move(callbacks);
+    ++world_.started;
     world_.changed.notify_all();
     return std::make_unique<client::Watch>();
   }
@@ -195,6 +199,28 @@ TEST_F(ClusterFeedTest, UntilEverythingIsListedReadingSaysWhatIsMissing) {
   EXPECT_FALSE(feed_->ready());
   const Error error = feed_->Read([](const Snapshot&) { FAIL(); });
   EXPECT_EQ(error.text(), "the cluster has not been read yet: waiting for the list of Node, Pod");
+}
+
+TEST_F(ClusterFeedTest, AListOrWatchThatFailsIsLoggedAndTriedAgain) {
+  world_.list_status = {403, "nodes is forbidden"};
+  feed_->Start({Kind::kNode}, {});
+  Until([&] {
+    const std::lock_guard lock(world_.mutex);
+    return world_.listed.size() == 1;
+  });
+  {
+    const std::lock_guard lock(world_.mutex);
+    world_.list_status = {};
+  }
+  Until([&] { return feed_->ready(); });
+  world_.inbox->Post([callbacks = world_.watches[Kind::kNode]] { callbacks.closed({500, "etcd is away"}); });
+  Until([&] {
+    const std::lock_guard lock(world_.mutex);
+    return world_.started >= 2;
+  });
+  feed_->Stop();
+  EXPECT_THAT(text_.str(), HasSubstr("cannot list objects of kind Node, will try again: 403 nodes is forbidden\n"));
+  EXPECT_THAT(text_.str(), HasSubstr("cannot watch objects of kind Node, will try again: 500 etcd is away\n"));
 }
 
 TEST_F(ClusterFeedTest, NodesOfARequestTakeThePlaceOfOlderOnes) {

@@ -51,11 +51,20 @@ Error LabelPriority::Normalize(const Cycle&, const PluginState*, std::span<const
   return Error::Ok();
 }
 
+namespace {
+
+template <class T>
+void AddUnlessTaken(Registry& registry) {
+  if (registry.Find(T::kName) == nullptr) registry.Add<T>();
+}
+
+}  // namespace
+
 void RegisterPresetPlugins(Registry& registry) {
-  registry.Add<TruePredicate>();
-  registry.Add<ZeroPriority>();
-  registry.Add<IndexPriority>();
-  registry.Add<LabelPriority>();
+  AddUnlessTaken<TruePredicate>(registry);
+  AddUnlessTaken<ZeroPriority>(registry);
+  AddUnlessTaken<IndexPriority>(registry);
+  AddUnlessTaken<LabelPriority>(registry);
 }
 
 }  // namespace berth::extender

@@ -67,6 +67,7 @@ class LabelPriority final : public NodePlugin, public PreFilterPlugin {
   Verdict without_label_;
 };
 
+// Adds them all, but for names that are taken.
 void RegisterPresetPlugins(Registry& registry);
 
 }  // namespace berth::extender

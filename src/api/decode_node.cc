@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "api/decode_internal.h"
+#include "api/decode_value.h"
 #include "api/defaults.h"
 #include "api/resource_rules.h"
 
@@ -84,7 +85,7 @@ void CheckFeatures(Context& context, const std::vector<std::string>& features) {
   }
 }
 
-void DecodeStatus(Context& context, JsonValue value, Node& node) {
+void DecodeStatus(Context& context, JsonValue value, bool with_images, Node& node) {
   std::optional<ResourceList> capacity, allocatable;
   auto read_amounts = [&](JsonValue item, std::optional<ResourceList>& list) {
     list.reset();
@@ -98,7 +99,7 @@ void DecodeStatus(Context& context, JsonValue value, Node& node) {
     } else if (key == "capacity") {
       read_amounts(item, capacity);
     } else if (key == "images") {
-      ReadList(context, item, node.images, DecodeImage);
+      if (with_images) ReadList(context, item, node.images, DecodeImage);
     } else if (key == "conditions") {
       ReadList(context, item, node.conditions, DecodeCondition);
     } else if (key == "declaredFeatures") {
@@ -122,7 +123,7 @@ TaintEffect TaintEffectFromText(std::string_view text) {
   return TaintEffect::kUnknown;
 }
 
-Node DecodeNode(Context& context, JsonValue value) {
+Node DecodeNodeValue(Context& context, JsonValue value, bool with_images) {
   Node node;
   ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
     if (key == "metadata") {
@@ -137,11 +138,13 @@ Node DecodeNode(Context& context, JsonValue value) {
         }
       });
     } else if (key == "status") {
-      DecodeStatus(context, item, node);
+      DecodeStatus(context, item, with_images, node);
     }
   });
   ShareLists(node);
   return node;
 }
+
+Node DecodeNode(Context& context, JsonValue value) { return DecodeNodeValue(context, value); }
 
 }  // namespace berth

@@ -15,12 +15,9 @@ namespace berth {
 // As DecodeObject gives them in the context's mode, without a look at kind and apiVersion, which may be absent. A pod
 // is ready to use. REQUIRES: peer mode.
 Pod DecodePodValue(Context& context, JsonValue value);
-Node DecodeNodeValue(Context& context, JsonValue value);
+// `with_images` false: without images, which are not even looked at.
+Node DecodeNodeValue(Context& context, JsonValue value, bool with_images = true);
 // The same for any kind; monostate if it is one that is not read.
 AnyObject DecodeAnyValue(Context& context, JsonValue value, std::string_view kind);
-
-// The text of the value, which can still be read afterwards. REQUIRES: it is an object or an array. False: malformed
-// JSON, which is recorded.
-bool RawText(Context& context, JsonValue value, std::string_view& text);
 
 }  // namespace berth

@@ -14,8 +14,8 @@ namespace berth {
 inline constexpr int kMaxJsonDepth = 512;
 
 // Checks the JSON value that starts at text[start] (RFC 8259, at most kMaxJsonDepth levels; UTF-8 is not looked at) and
-// returns the offset behind it. Errors name line and column.
-Result<size_t> ScanJsonValue(std::string_view text, size_t start);
+// returns the offset behind it. Errors name line and column. `depth` levels around the value count as well.
+Result<size_t> ScanJsonValue(std::string_view text, size_t start, int depth = 0);
 
 // `line L, column C` of an offset, both from 1.
 std::string TextPosition(std::string_view text, size_t offset);

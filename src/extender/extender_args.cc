@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading requests, in one pass over the body.
+// Reading requests.
 #include "extender/extender_args.h"
 
 #include <utility>
 
 #include "api/decode_value.h"
 #include "api/json_scan.h"
+#include "extender/node_cache.h"
 
 namespace berth::extender {
 namespace {
@@ -23,11 +24,14 @@ std::string Shortened(std::string text) {
   return text + "…";
 }
 
-// Walks the members of the one object in `body`: fn(context, key, value).
+bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
+// Calls read(context, root) for the one object in `body`. REQUIRES: room for simdjson's padding behind `text`, and that
+// `text` was scanned.
 template <class Fn>
-Error Walk(std::string& body, Fn&& fn) {
+Error ReadObject(std::string_view text, size_t capacity, Fn&& read) {
   // A parser keeps its buffers; those of a huge request are given back.
-  constexpr size_t kKeep = size_t{64} << 20;
+  constexpr size_t kKeep = size_t{4} << 20;
   thread_local std::unique_ptr<simdjson::ondemand::parser> parser;
   if (!parser) parser = std::make_unique<simdjson::ondemand::parser>();
   struct GiveBack {
@@ -35,56 +39,53 @@ Error Walk(std::string& body, Fn&& fn) {
     ~GiveBack() {
       if (size > kKeep) parser.reset();
     }
-  } const give_back{body.size()};
-
-  if (body.capacity() < body.size() + simdjson::SIMDJSON_PADDING) {
-    body.reserve(body.size() + simdjson::SIMDJSON_PADDING);
-  }
-  const auto malformed = [](simdjson::error_code error) {
-    return Error(std::string("malformed JSON: ") + simdjson::error_message(error));
-  };
-  if (body.find_first_not_of(" \t\r\n") == std::string::npos) return Error("the body is empty");
+  } const give_back{text.size()};
   simdjson::ondemand::document document;
-  if (auto error = parser->iterate(body.data(), body.size(), body.capacity()).get(document)) return malformed(error);
-  json_type type;
-  if (auto error = document.type().get(type)) return malformed(error);
-  if (type != json_type::object) return Error("the body must be a JSON object");
   JsonValue root;
-  if (auto error = document.get_value().get(root)) return malformed(error);
-
+  auto error = parser->iterate(text.data(), text.size(), capacity).get(document);
+  if (!error) error = document.get_value().get(root);
+  if (error) return Error(std::string("malformed JSON: ") + simdjson::error_message(error));
   std::vector<LoadError> errors;
   Context context(DecodeMode::kPeer, errors);
   context.StopAtFirstError();
-  ForEachMember(context, root, [&](std::string_view key, JsonValue value) { fn(context, key, value); });
+  read(context, root);
   if (!errors.empty()) return Error(Shortened(errors.front().Text()));
-  if (document.current_location().error() != simdjson::OUT_OF_BOUNDS) {
-    return Error("malformed JSON: content behind the object");
-  }
   return Error::Ok();
 }
 
-// A member that nobody reads. The rest of the reader does not look at what it skips.
-void PassOver(Context& context, JsonValue value) {
-  json_type type;
-  if (auto error = value.type().get(type)) return context.Broken(error);
-  std::string_view text;
-  if (type == json_type::object || type == json_type::array) {
-    if (!RawText(context, value, text)) return;
-  } else {
-    text = value.raw_json_token();
+// Walks the members of the one object in `body`: fn(context, key, value).
+template <class Fn>
+Error Walk(std::string& body, Fn&& fn) {
+  if (body.capacity() < body.size() + simdjson::SIMDJSON_PADDING) {
+    body.reserve(body.size() + simdjson::SIMDJSON_PADDING);
   }
-  const Result<size_t> end = ScanJsonValue(text, 0);
-  if (!end.ok()) return context.Malformed(end.error().text());
-  if (text.find_first_not_of(" \t\r\n", *end) != std::string_view::npos) context.Malformed("no value of any kind");
+  const size_t start = body.find_first_not_of(" \t\r\n");
+  if (start == std::string::npos) return Error("the body is empty");
+  // simdjson does not look at what nobody reads, so all is looked at before.
+  const Result<size_t> end = ScanJsonValue(body, start);
+  if (!end.ok()) return end.error();
+  if (body[start] != '{') return Error("the body must be a JSON object");
+  if (body.find_first_not_of(" \t\r\n", *end) != std::string::npos) {
+    return Error("malformed JSON: content behind the object");
+  }
+  return ReadObject(body, body.capacity(), [&](Context& context, JsonValue root) {
+    ForEachMember(context, root, [&](std::string_view key, JsonValue value) { fn(context, key, value); });
+  });
 }
 
-// False: null, or not an object (recorded). A pod or node that is too large is recorded too.
-bool TakeObject(Context& context, JsonValue value, std::string_view& json) {
+// False: null, or not an object (recorded). A pod or node that is too large is recorded too. `body` is all that is
+// being read, and valid.
+bool TakeObject(Context& context, std::string_view body, JsonValue value, std::string_view& json) {
   json_type type;
   if (auto error = value.type().get(type)) return context.Broken(error), false;
   if (type == json_type::null) return IsNull(context, value), false;
   if (type != json_type::object) return context.WrongType("an object", value), false;
-  if (!RawText(context, value, json)) return false;
+  const char* start = nullptr;
+  if (auto error = value.current_location().get(start)) return context.Broken(error), false;
+  const auto offset = static_cast<size_t>(start - body.data());
+  const Result<size_t> end = ScanJsonValue(body, offset);
+  if (!end.ok()) return context.Malformed(end.error().text()), false;
+  json = body.substr(offset, *end - offset);
   if (json.size() <= kMaxObjectBytes) return true;
   context.InvalidRaw(std::to_string(json.size()) + " bytes",
                      "must be at most " + std::to_string(kMaxObjectBytes) + " bytes");
@@ -98,23 +99,24 @@ bool HasRoom(Context& context, size_t size) {
   return false;
 }
 
-void ReadPod(Context& context, JsonValue value, std::optional<Pod>& pod) {
+void ReadPod(Context& context, std::string_view body, JsonValue value, std::optional<Pod>& pod) {
   pod.reset();
   std::string_view json;
-  if (TakeObject(context, value, json)) pod = DecodePodValue(context, value);
+  if (TakeObject(context, body, value, json)) pod = DecodePodValue(context, value);
 }
 
-void ReadNodes(Context& context, JsonValue value, std::optional<std::vector<RequestNode>>& nodes) {
+void ReadNodes(Context& context, std::string_view body, JsonValue value, bool with_images,
+               std::optional<std::vector<RequestNode>>& nodes) {
   nodes.reset();
   std::vector<RequestNode> items;
   const bool there = ForEachMember(context, value, [&](std::string_view key, JsonValue member) {
-    if (!KeyMatches(key, "items")) return PassOver(context, member);
+    if (!KeyMatches(key, "items")) return;
     items.clear();
     ForEachItem(context, member, [&](JsonValue item) {
       if (!HasRoom(context, items.size())) return;
       std::string_view json = "null";  // Go makes an empty node of it
       Node node;
-      if (TakeObject(context, item, json)) node = DecodeNodeValue(context, item);
+      if (TakeObject(context, body, item, json)) node = DecodeNodeValue(context, item, with_images);
       items.push_back({json, std::make_shared<const Node>(std::move(node))});
     });
   });
@@ -140,7 +142,7 @@ std::optional<std::string> ReadUid(Context& context, JsonValue value, bool meta)
   std::string uid;
   const bool there = ForEachMember(context, value, [&](std::string_view key, JsonValue member) {
     if (meta) {
-      KeyMatches(key, "UID") ? ReadText(context, member, uid) : PassOver(context, member);
+      if (KeyMatches(key, "UID")) ReadText(context, member, uid);
     } else if (KeyMatches(key, "metadata")) {
       ForEachMember(context, member, [&](std::string_view part, JsonValue inner) {
         if (KeyMatches(part, "uid")) ReadText(context, inner, uid);
@@ -172,8 +174,6 @@ void ReadVictims(Context& context, JsonValue value, bool meta, std::optional<Vic
             });
             victims.uids.reset();
             if (list) victims.uids = std::move(uids);
-          } else {
-            PassOver(context, member);
           }
         });
         if (known) {
@@ -185,6 +185,143 @@ void ReadVictims(Context& context, JsonValue value, bool meta, std::optional<Vic
       /*bracketed=*/true);
   if (there) out = std::move(map);
 }
+
+Error ReadArgs(std::string& body, bool with_images, ExtenderArgs& args) {
+  args = {};
+  return Walk(body, [&](Context& context, std::string_view key, JsonValue value) {
+    if (KeyMatches(key, "Pod")) {
+      ReadPod(context, body, value, args.pod);
+    } else if (KeyMatches(key, "Nodes")) {
+      ReadNodes(context, body, value, with_images, args.nodes);
+    } else if (KeyMatches(key, "NodeNames")) {
+      ReadNames(context, value, args.node_names);
+    }
+  });
+}
+
+// Reads the nodes of a request one by one: those that the cache knows are passed over by their length, others are
+// scanned and decoded alone. So simdjson needs no index of the whole body, which would be several times its size.
+// Whatever is out of the ordinary ends it, and the request is read as any other.
+class PiecewiseReader {
+ public:
+  PiecewiseReader(std::string& body, NodeCache& cache) : text_(body), capacity_(body.capacity()), cache_(cache) {}
+
+  // False: read the body otherwise.
+  bool Run() {
+    if (!Take('{')) return false;
+    rest_ = '{';
+    bool found = false;
+    do {
+      Space();
+      const size_t start = at_;
+      std::string_view key;
+      if (!Key(key)) return false;
+      if (KeyMatches(key, "Nodes")) {
+        if (!Nodes()) return false;
+        found = true;
+        continue;
+      }
+      if (!Pass(1)) return false;
+      if (rest_.size() > 1) rest_ += ',';
+      rest_ += text_.substr(start, at_ - start);
+    } while (Take(','));
+    if (!found || !Take('}')) return false;
+    Space();
+    rest_ += '}';
+    return at_ == text_.size();
+  }
+  // The request without its nodes.
+  std::string& rest() { return rest_; }
+  std::vector<RequestNode>& nodes() { return nodes_; }
+
+ private:
+  void Space() {
+    while (at_ < text_.size() && IsSpace(text_[at_])) ++at_;
+  }
+  bool Is(char c) const { return at_ < text_.size() && text_[at_] == c; }
+  bool Take(char c) {
+    Space();
+    if (!Is(c)) return false;
+    ++at_;
+    return true;
+  }
+  // A key without escapes, and the colon behind it.
+  bool Key(std::string_view& key) {
+    if (!Take('"')) return false;
+    const size_t start = at_;
+    while (at_ < text_.size() && text_[at_] != '"' && text_[at_] != '\\' &&
+           static_cast<unsigned char>(text_[at_]) >= ' ') {
+      ++at_;
+    }
+    key = text_.substr(start, at_ - start);
+    return Is('"') && ++at_ && Take(':');
+  }
+  // Over one value, which must be valid, within `depth` levels.
+  bool Pass(int depth) {
+    Space();
+    const Result<size_t> end = ScanJsonValue(text_, at_, depth);
+    if (!end.ok()) return false;
+    at_ = *end;
+    return true;
+  }
+
+  bool Nodes() {
+    if (!Take('{')) return false;
+    nodes_.clear();
+    if (Take('}')) return true;
+    do {
+      Space();
+      const size_t start = at_;
+      std::string_view key;
+      if (!Key(key)) return false;
+      if (KeyMatches(key, "items")) {
+        if (!Items()) return false;
+      } else if (!Pass(2) || !CheckUtf8(text_.substr(start, at_ - start)).ok()) {
+        return false;
+      }
+    } while (Take(','));
+    return Take('}');
+  }
+
+  bool Items() {
+    if (!Take('[')) return false;
+    nodes_.clear();
+    if (Take(']')) return true;
+    do {
+      Space();
+      if (!Is('{') || nodes_.size() == kMaxNodes) return false;
+      if (auto [node, size] = cache_.Find(text_.substr(at_)); node) {
+        nodes_.push_back({text_.substr(at_, size), std::move(node)});
+        at_ += size;
+      } else if (!Item()) {
+        return false;
+      }
+    } while (Take(','));
+    return Take(']');
+  }
+
+  bool Item() {
+    const size_t start = at_;
+    if (!Pass(3)) return false;
+    const std::string_view json = text_.substr(start, at_ - start);
+    if (json.size() > kMaxObjectBytes) return false;
+    Node node;
+    const Error error = ReadObject(json, capacity_ - start, [&](Context& context, JsonValue root) {
+      node = DecodeNodeValue(context, root, cache_.with_images());
+    });
+    if (!error.ok()) return false;
+    nodes_.push_back({json, std::make_shared<const Node>(std::move(node))});
+    cache_.Add(json, nodes_.back().node);
+    return true;
+  }
+
+  const std::string_view text_;
+  const size_t capacity_;
+  NodeCache& cache_;
+  size_t at_ = 0;
+  std::string rest_;
+  std::vector<RequestNode> nodes_;
+};
 
 }  // namespace
 
@@ -207,19 +344,20 @@ bool KeyMatches(std::string_view key, std::string_view field) {
   return at == key.size();
 }
 
-Result<ExtenderArgs> DecodeExtenderArgs(std::string& body) {
+Result<ExtenderArgs> DecodeExtenderArgs(std::string& body, NodeCache* cache) {
+  if (body.capacity() < body.size() + simdjson::SIMDJSON_PADDING) {
+    body.reserve(body.size() + simdjson::SIMDJSON_PADDING);
+  }
   ExtenderArgs args;
-  const Error error = Walk(body, [&](Context& context, std::string_view key, JsonValue value) {
-    if (KeyMatches(key, "Pod")) {
-      ReadPod(context, value, args.pod);
-    } else if (KeyMatches(key, "Nodes")) {
-      ReadNodes(context, value, args.nodes);
-    } else if (KeyMatches(key, "NodeNames")) {
-      ReadNames(context, value, args.node_names);
-    } else {
-      PassOver(context, value);
+  if (cache != nullptr) {
+    PiecewiseReader reader(body, *cache);
+    if (reader.Run() && ReadArgs(reader.rest(), cache->with_images(), args).ok()) {
+      args.nodes = std::move(reader.nodes());
+      cache->Settle(args.nodes->size());
+      return args;
     }
-  });
+  }
+  const Error error = ReadArgs(body, cache == nullptr || cache->with_images(), args);
   if (!error.ok()) return error;
   return args;
 }
@@ -228,13 +366,11 @@ Result<ExtenderPreemptionArgs> DecodePreemptionArgs(std::string& body) {
   ExtenderPreemptionArgs args;
   const Error error = Walk(body, [&](Context& context, std::string_view key, JsonValue value) {
     if (KeyMatches(key, "Pod")) {
-      ReadPod(context, value, args.pod);
+      ReadPod(context, body, value, args.pod);
     } else if (KeyMatches(key, "NodeNameToVictims")) {
       ReadVictims(context, value, /*meta=*/false, args.victims);
     } else if (KeyMatches(key, "NodeNameToMetaVictims")) {
       ReadVictims(context, value, /*meta=*/true, args.meta_victims);
-    } else {
-      PassOver(context, value);
     }
   });
   if (!error.ok()) return error;
@@ -252,8 +388,6 @@ Result<ExtenderBindingArgs> DecodeBindingArgs(std::string& body) {
       ReadText(context, value, args.pod_uid);
     } else if (KeyMatches(key, "Node")) {
       ReadText(context, value, args.node);
-    } else {
-      PassOver(context, value);
     }
   });
   if (!error.ok()) return error;

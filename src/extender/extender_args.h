@@ -19,6 +19,8 @@
 
 namespace berth::extender {
 
+class NodeCache;
+
 // No request that a cluster could send comes near these; without them a few bytes of JSON could ask for a thousand
 // times as much memory.
 inline constexpr size_t kMaxNodes = 200'000;                // also names, candidates, victims of one request
@@ -61,8 +63,11 @@ struct ExtenderBindingArgs {
 
 // Each reads one JSON object. `body` gets simdjson's padding behind its end if its capacity has no room for it yet;
 // what ExtenderArgs returns refers to it, so it must stay where it is. An Error is one sentence that names field and
-// value; reading ends at the first. Thread safety: any thread.
-Result<ExtenderArgs> DecodeExtenderArgs(std::string& body);
+// value; reading ends at the first. All of the body must be JSON; the types of parts that nobody reads do not matter.
+// Thread safety: any thread.
+//
+// With a cache, nodes that it knows are not read again, and the others are put into it.
+Result<ExtenderArgs> DecodeExtenderArgs(std::string& body, NodeCache* cache = nullptr);
 Result<ExtenderPreemptionArgs> DecodePreemptionArgs(std::string& body);
 Result<ExtenderBindingArgs> DecodeBindingArgs(std::string& body);
 

@@ -60,6 +60,23 @@ TEST(ExtenderArgsTest, NullAbsentAndEmptyAreToldApart) {
   EXPECT_THAT(*nodes->nodes, IsEmpty());
 }
 
+TEST(ExtenderArgsTest, AnEmptyPodIsAPodWhereverItStands) {
+  for (std::string body : {R"({"Pod":{}})", R"({"NodeNames":["a"],"Pod":{ } })", R"({"Pod":{},"NodeNames":["a"]})"}) {
+    const Result<ExtenderArgs> args = DecodeExtenderArgs(body);
+    ASSERT_TRUE(args.ok()) << args.error().text();
+    EXPECT_TRUE(args->pod);
+  }
+}
+
+TEST(ExtenderArgsTest, WhatNobodyReadsMustStillBeJson) {
+  for (const char* part : {"01", "tru", "{\"a\"}", "[1,]", "\"\\x\"", "\"\xff\""}) {
+    const std::string field = std::string("\"managedFields\":[") + part + "]";
+    EXPECT_FALSE(ErrorOf("{\"Pod\":{\"metadata\":{" + field + "}}}").empty()) << part;
+    EXPECT_FALSE(ErrorOf("{\"Nodes\":{\"items\":[{\"metadata\":{" + field + "}}]}}").empty()) << part;
+    EXPECT_FALSE(ErrorOf("{\"Nodes\":{\"metadata\":{" + field + "}}}").empty()) << part;
+  }
+}
+
 TEST(ExtenderArgsTest, KeysAreReadInAnyCaseAndTheLastOneCounts) {
   std::string body = R"({"pod":{"metadata":{"name":"p"}},"NODENAMES":["x"],"nodeNames":["a","b"],
                          "nodes":{"Items":[{"metadata":{"name":"n"}}]},"Nodes":null})";

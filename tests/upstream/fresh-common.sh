@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Read by the fresh*.sh scripts with their own arguments, [--seed S] [--count N] RUNNER [ARG...]: sets seed, count
-# (which has a default), oracle and scratch (a folder that goes away at the end) and leaves RUNNER [ARG...] in "$@".
+# (which has a default), oracle (the program that makes and judges; $program, if not the oracle itself) and scratch (a
+# folder that goes away at the end) and leaves RUNNER [ARG...] in "$@".
 # shellcheck shell=sh disable=SC2034
 script=$(basename "$0")
 seed=
@@ -15,7 +16,7 @@ while [ $# -gt 0 ]; do
 done
 [ $# -gt 0 ] || { echo "usage: $script [--seed S] [--count N] RUNNER [ARG...]" >&2; exit 2; }
 [ -n "$seed" ] || seed=$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')
-oracle=$("$here/build-oracle.sh")
+oracle=$("$here/build-program.sh" "${program:-oracle}")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
@@ -25,7 +26,7 @@ finish() {
   shift 2
   if [ "$code" -ne 0 ]; then
     echo "to reproduce: tests/upstream/$script --seed $seed --count $count $*" >&2
-    echo "one alone: \$(tests/upstream/build-oracle.sh) $hint --seed $seed --first I --count 1" >&2
+    echo "one alone: \$(tests/upstream/build-program.sh ${program:-oracle})${hint:+ $hint} --seed $seed --first I --count 1" >&2
   fi
   exit "$code"
 }

@@ -36,6 +36,8 @@ struct HttpResponse {
   std::string content_type = "application/json";
   std::string body;
   Headers headers;  // further ones
+  // The request's body, if it is needed no more: a server reads the next large one into its memory.
+  std::string spare = {};
 };
 
 // To be called once, from any thread; dropping it without a call answers 500.

@@ -151,10 +151,12 @@ Task<void> ServerConnection::Serve() {
     }
     co_await slot_->ready;
     if (stream_.watch().cancelled()) break;
-    const HttpResponse response = std::move(slot_->response);
+    HttpResponse response = std::move(slot_->response);
     slot_.reset();
     const bool stay = keep && !shared_->draining;
     const bool sent = co_await Reply(&response, head_only, stay, old_client);
+    shared_->GiveSpare(std::move(response.body));
+    shared_->GiveSpare(std::move(response.spare));
     if (!sent) break;
     if (!stay) {
       co_await Linger();
@@ -258,6 +260,8 @@ Task<int> ServerConnection::ReceiveBody(MessageParser* parser, HttpRequest* requ
     co_return status;
   }
   const MayGrow may_grow = [charge](size_t capacity) { return charge->GrowTo(capacity); };
+  request->body = shared_->TakeSpare(length);
+  if (!charge->GrowTo(request->body.capacity())) request->body = std::string();
   const BodyEnd end = co_await ReadBody(&stream_, &input_, length, &request->body, may_grow);
   switch (end) {
     case BodyEnd::kOk:

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <string>
 #include <unordered_set>
+#include <utility>
 
 #include "net/event_loop.h"
 #include "net/http.h"
@@ -28,6 +29,22 @@ struct ServerShared {
   std::shared_ptr<TlsContext> tls;
   std::atomic<bool> draining{false};
   std::atomic<uint64_t> body_bytes{0};
+
+  // Memory for the next large body. Getting it from the kernel page by page takes longer than reading the body.
+  static constexpr size_t kMinSpare = size_t{64} << 10, kMaxSpare = size_t{64} << 20;
+  std::mutex spare_mutex;
+  std::string spare;
+  // Empty if there is none that has room for so much.
+  std::string TakeSpare(uint64_t length) {
+    if (length < kMinSpare) return {};
+    const std::lock_guard lock(spare_mutex);
+    return spare.capacity() >= length + kBodyPadding ? std::exchange(spare, {}) : std::string();
+  }
+  void GiveSpare(std::string body) {
+    if (body.capacity() < kMinSpare || body.capacity() > kMaxSpare) return;
+    const std::lock_guard lock(spare_mutex);
+    if (body.capacity() > spare.capacity()) spare.swap(body);
+  }
 
   std::mutex mutex;
   std::condition_variable ended;

@@ -169,7 +169,9 @@ Task<Io> InputBuffer::Fill(Stream* stream) {
 bool GrowBody(std::string* body, size_t size, uint64_t expected, const MayGrow& may_grow) {
   if (size + kBodyPadding <= body->capacity()) return true;
   const size_t step = std::max(kFirstBody, body->size() * kGrowth);
-  const size_t capacity = std::max(size, static_cast<size_t>(std::min<uint64_t>(expected, step))) + kBodyPadding;
+  const size_t wanted = std::max(size, static_cast<size_t>(std::min<uint64_t>(expected, step)));
+  // A little more than that, if it is much: the next body to be read into this memory may be a little larger.
+  const size_t capacity = wanted + (wanted > kFirstBody ? wanted / 16 : 0) + kBodyPadding;
   if (may_grow && !may_grow(capacity)) return false;
   body->reserve(capacity);
   return true;
@@ -178,8 +180,13 @@ bool GrowBody(std::string* body, size_t size, uint64_t expected, const MayGrow& 
 Task<BodyEnd> ReadBody(Stream* stream, InputBuffer* input, uint64_t length, std::string* body,
                        const MayGrow& may_grow) {
   const size_t held = static_cast<size_t>(std::min<uint64_t>(input->view().size(), length));
-  if (!GrowBody(body, held, length, may_grow)) co_return BodyEnd::kTooLarge;
-  body->assign(input->view().substr(0, held));
+  if (body->capacity() >= length + kBodyPadding) {
+    body->resize(static_cast<size_t>(length));  // what was there before need not be cleared
+    body->replace(0, held, input->view(), 0, held);
+  } else {
+    if (!GrowBody(body, held, length, may_grow)) co_return BodyEnd::kTooLarge;
+    body->assign(input->view().substr(0, held));
+  }
   input->Consume(held);
   // The window that is read into: resizing clears it, so it moves when it is full and not with every read.
   size_t filled = held;

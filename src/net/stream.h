@@ -81,6 +81,7 @@ bool GrowBody(std::string* body, size_t size, uint64_t expected, const MayGrow& 
 
 enum class BodyEnd { kOk, kClosed, kTimeout, kCancelled, kFailed, kTooLarge };
 // Reads exactly `length` bytes, what `input` holds first, the rest straight from the socket into `body`.
+// A body that has room for all of it already may hold anything before.
 Task<BodyEnd> ReadBody(Stream* stream, InputBuffer* input, uint64_t length, std::string* body, const MayGrow& may_grow);
 
 }  // namespace berth::net

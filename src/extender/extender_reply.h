@@ -42,6 +42,9 @@ struct HostPriority {
 // The nodes that passed are answered in the kind of list that the request has; complete nodes are the bytes that came.
 // REQUIRES: the body that `args` was read from is still there.
 std::string FilterResultJson(const ExtenderArgs& args, const FilterResult& result);
+// The same, made in the body's own memory where that goes; the body and the nodes' texts are used up.
+// REQUIRES: `body` is the one that `args` was read from.
+std::string FilterResultJsonFrom(std::string& body, const ExtenderArgs& args, const FilterResult& result);
 std::string HostPriorityListJson(const std::vector<HostPriority>& list);
 std::string PreemptionResultJson(const VictimMap& victims);
 std::string BindingResultJson(std::string_view error);

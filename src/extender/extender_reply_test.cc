@@ -38,6 +38,36 @@ TEST(ExtenderReplyTest, CompleteNodesAreAnsweredWithTheBytesThatCame) {
             R"("FailedNodes":{"b":"no"},"FailedAndUnresolvableNodes":{},"Error":""})");
 }
 
+TEST(ExtenderReplyTest, TheReplyMadeInTheBodyIsTheSame) {
+  const std::string padding(60, ' ');
+  const std::string bodies[] = {
+      R"({"Pod":{"metadata":{"name":"p"}},"Nodes":{"metadata":{},"items":[{"metadata":{"name":"a"}},{"metadata":{"name":"b"}},)"
+      R"({"metadata":{"name":"c"}} , {"metadata":{"name":"d"}}]},"NodeNames":null})",
+      R"({"Nodes":{"items":[{"metadata":{"name":"a"}},{"metadata":{"name":"b"}},{"metadata":{"name":"c"}},{"a":1}]}})",
+      padding + R"({"Nodes":{"items":[{"metadata":{"name":"a"}},null,{"metadata":{"name":"c"}},{"a":1}]}})",
+      padding + R"({"Nodes":{"items":[{"metadata":{"name":"a"}},{},{},{}]}})",
+  };
+  for (const std::string& text : bodies) {
+    for (unsigned mask = 0; mask < 16; ++mask) {
+      std::string body = text;
+      const Result<ExtenderArgs> args = DecodeExtenderArgs(body);
+      ASSERT_TRUE(args.ok()) << args.error().text();
+      FilterResult result;
+      result.texts = {
+          "a reason that is rather longer than the node it is about, so that the reply outgrows the request"};
+      for (size_t i = 0; i < 4; ++i) {
+        if (mask >> i & 1) {
+          result.passed.push_back(i);
+        } else {
+          result.failed.push_back({i, 0, false});
+        }
+      }
+      const std::string want = FilterResultJson(*args, result);
+      EXPECT_EQ(FilterResultJsonFrom(body, *args, result), want) << text << " " << mask;
+    }
+  }
+}
+
 TEST(ExtenderReplyTest, AnEmptyListStaysAList) {
   EXPECT_EQ(FilterResultJson(Names({}), {}),
             R"({"Nodes":null,"NodeNames":[],"FailedNodes":{},"FailedAndUnresolvableNodes":{},"Error":""})");

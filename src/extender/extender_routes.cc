@@ -80,6 +80,7 @@ struct Finish {
   std::string body;
   net::Respond respond;
   std::function<void(const Call&)> tell;
+  bool keep_body = false;
   Steady::time_point start = Steady::now();
 
   void Send(net::HttpResponse response) {
@@ -88,6 +89,7 @@ struct Finish {
     call.request = body;
     call.reply = response.body;
     tell(call);
+    response.spare = std::move(body);
     respond(std::move(response));
   }
   void Json(std::string text) {
@@ -102,18 +104,18 @@ struct Finish {
 };
 
 void Filter(ExtenderService& service, Finish finish) {
-  const Result<ExtenderArgs> args = DecodeExtenderArgs(finish.body);
+  const Result<ExtenderArgs> args = DecodeExtenderArgs(finish.body, &service.cache());
   if (!args.ok()) return finish.Refuse(400, args.error().text());
   if (args->pod) finish.call.pod = FullName(*args->pod);
   const FilterResult result = service.Filter(*args, finish.call.verb == Verb::kFilterBest);
   finish.call.nodes_in = args->node_count();
   finish.call.nodes_out = result.passed.size();
   finish.call.error = result.error;
-  finish.Json(FilterResultJson(*args, result));
+  finish.Json(finish.keep_body ? FilterResultJson(*args, result) : FilterResultJsonFrom(finish.body, *args, result));
 }
 
 void Prioritize(ExtenderService& service, Finish finish) {
-  const Result<ExtenderArgs> args = DecodeExtenderArgs(finish.body);
+  const Result<ExtenderArgs> args = DecodeExtenderArgs(finish.body, &service.cache());
   if (!args.ok()) return finish.Refuse(400, args.error().text());
   if (!args->pod) return finish.Refuse(400, "Pod: Required value");
   if (!args->nodes && !args->node_names) return finish.Refuse(400, "Nodes: Required value: NodeNames is null as well");
@@ -246,11 +248,12 @@ void ExtenderRoutes::Handle(net::HttpRequest request, net::Respond respond) cons
   call.verb = found->second.verb;
   const auto tell = [this, counters](const Call& done) {
     if (counters != nullptr) {
-      counters->Count(done.status, done.request.size(), done.reply.size(), done.nanoseconds);
+      counters->Count(done.status, done.bytes_in, done.reply.size(), done.nanoseconds);
     }
     if (options_.on_call) options_.on_call(done);
   };
-  Serve(service_, Finish{std::move(call), std::move(request.body), std::move(respond), tell});
+  call.bytes_in = request.body.size();
+  Serve(service_, Finish{std::move(call), std::move(request.body), std::move(respond), tell, options_.keep_requests});
 }
 
 void ExtenderRoutes::CountRefusal(int status) const {

@@ -47,12 +47,14 @@ struct Call {
   size_t nodes_in = 0, nodes_out = 0;  // asked about, and passed, scored or kept
   std::string error;                   // the protocol's Error or the reply's sentence; empty: none
   int64_t nanoseconds = 0;
-  std::string_view request, reply;  // the bodies; valid while OnCall runs
+  size_t bytes_in = 0;
+  std::string_view request, reply;  // the bodies; valid while OnCall runs. See RouteOptions::keep_requests.
 };
 using OnCall = std::function<void(const Call&)>;
 
 struct RouteOptions {
   OnCall on_call = nullptr;          // told of each call before it is answered, on any thread
+  bool keep_requests = false;        // for on_call; without it a request's memory may have become its reply's
   util::Metrics* metrics = nullptr;  // counts requests and is shown at /metrics; null: neither
 };
 

@@ -35,9 +35,10 @@ Result<std::unique_ptr<ExtenderServer>> ExtenderServer::Start(const ExtenderServ
   auto built = ExtenderService::Make(options.profile, registry, clock, feed, feed, std::move(service));
   if (!built.ok()) return built.error();
   made->service_ = std::move(built).value();
-  auto routes =
-      ExtenderRoutes::Make(*made->service_, options.routes,
-                           {.on_call = [&log](const Call& call) { LogCall(call, log); }, .metrics = &made->metrics_});
+  auto routes = ExtenderRoutes::Make(*made->service_, options.routes,
+                                     {.on_call = [&log](const Call& call) { LogCall(call, log); },
+                                      .keep_requests = log.enabled(util::LogLevel::kDebug),
+                                      .metrics = &made->metrics_});
   if (!routes.ok()) return routes.error();
   made->routes_ = std::move(routes).value();
   const ExtenderRoutes* answers = made->routes_.get();

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "berth/quantity.h"
-#include "cluster/cluster_state.h"
 #include "framework/guard.h"
 #include "framework/judge.h"
 
@@ -113,40 +112,63 @@ Result<std::unique_ptr<ExtenderService>> ExtenderService::Make(const config::Pro
   std::string text;
   for (const std::string& refusal : Refusals(*service->profile_)) text += (text.empty() ? "" : "; ") + refusal;
   if (!text.empty()) return Error("profile " + profile.scheduler_name + ": " + text);
+  service->cache_ = std::make_unique<NodeCache>(service->ReadsImages());
+  const bool in_order = service->SeesOrder();
+  service->sent_ = std::make_unique<RequestCluster>(in_order);
+  service->named_ = std::make_unique<RequestCluster>(in_order);
   if (util::Metrics* metrics = service->options_.metrics) {
     service->timer_ = std::make_unique<PluginTimer>(*service->profile_, *metrics);
   }
   return service;
 }
 
-Error ExtenderService::WithCluster(const ExtenderArgs& args, bool filter, bool score, const Ask& ask) {
-  std::vector<Row> rows(args.node_count(), kNoRow);
-  const auto judge = [&](const Snapshot& snapshot) {
-    for (size_t i = 0; i < rows.size(); ++i) rows[i] = snapshot.FindRow(args.node_name(i));
-    const std::lock_guard lock(judging_);
-    ask(snapshot, rows);
+bool ExtenderService::ReadsImages() const {
+  constexpr Epochs kImages = epoch::kImageSpread | epoch::kSets | epoch::kOtherRows | epoch::kUnrememberable;
+  const auto reads = [&](const auto& entries, Point point, RowFields row) {
+    return std::any_of(entries.begin(), entries.end(), [&](const auto& entry) {
+      const Depends depends = entry.plugin->DependsOn(point);
+      return (depends.row & row) != 0 || (depends.epochs & kImages) != 0;
+    });
   };
+  return reads(profile_->pre_filter, Point::kPreFilter, 0) ||
+         reads(profile_->filter, Point::kFilter, row_field::kImages) ||
+         reads(profile_->pre_score, Point::kPreScore, 0) || reads(profile_->score, Point::kScore, row_field::kImages);
+}
+
+bool ExtenderService::SeesOrder() const {
+  constexpr Epochs kBeyondTheRow = epoch::kNodeSet | epoch::kOtherRows | epoch::kUnrememberable;
+  const auto sees = [&](const auto& entries, Point point) {
+    return std::any_of(entries.begin(), entries.end(),
+                       [&](const auto& entry) { return (entry.plugin->DependsOn(point).epochs & kBeyondTheRow) != 0; });
+  };
+  return sees(profile_->filter, Point::kFilter) || sees(profile_->score, Point::kScore);
+}
+
+Error ExtenderService::WithCluster(const ExtenderArgs& args, bool filter, bool score, const Ask& ask) {
   const Reach reach = ReachOf(filter, score);
   const bool ask_source = args.nodes ? reach == Reach::kCluster && nodes_ != nullptr : reach != Reach::kNames;
   if (ask_source) {
+    const auto judge = [&](const Snapshot& snapshot) {
+      std::vector<Row> rows(args.node_count());
+      for (size_t i = 0; i < rows.size(); ++i) rows[i] = snapshot.FindRow(args.node_name(i));
+      const std::lock_guard lock(judging_);
+      ask(snapshot, rows);
+    };
     if (nodes_ == nullptr) return Error(kNoNodeData);
     if (!args.nodes) return nodes_->Read(judge);
     std::vector<std::shared_ptr<const Node>> nodes;
-    nodes.reserve(rows.size());
+    nodes.reserve(args.nodes->size());
     for (const RequestNode& node : *args.nodes) nodes.push_back(node.node);
     return nodes_->ReadWith(nodes, judge);
   }
-  cluster::ClusterState state;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    if (args.nodes) {
-      state.PutNode((*args.nodes)[i].node);
-    } else {
-      Node node;
-      node.meta.name = args.node_name(i);
-      state.PutNode(std::make_shared<const Node>(std::move(node)));
-    }
-  }
-  judge(state.snapshot());
+  const std::lock_guard lock(judging_);
+  RequestCluster& cluster = args.nodes ? *sent_ : *named_;
+  const std::span<const Row> rows =
+      args.nodes
+          ? cluster.Set(args.nodes->size(),
+                        [&](size_t i) -> const std::shared_ptr<const Node>& { return (*args.nodes)[i].node; })
+          : cluster.SetNames(args.node_count(), [&](size_t i) -> const std::string& { return args.node_name(i); });
+  ask(cluster.snapshot(), rows);
   return Error::Ok();
 }
 
@@ -252,6 +274,7 @@ Result<std::vector<HostPriority>> ExtenderService::Prioritize(const ExtenderArgs
           failed = totals.error();
           return;
         }
+        list.reserve(rows.size());
         for (size_t i = 0; i < rows.size(); ++i) {
           int64_t score = totals.value()[i];
           // Totals are not negative here: half a point is rounded up.

@@ -19,7 +19,9 @@
 #include "config/types.h"
 #include "extender/extender_args.h"
 #include "extender/extender_reply.h"
+#include "extender/node_cache.h"
 #include "extender/plugin_timer.h"
+#include "extender/request_cluster.h"
 #include "framework/host.h"
 #include "framework/profile.h"
 #include "util/metrics.h"
@@ -99,6 +101,8 @@ class ExtenderService {
   std::vector<client::Kind> Kinds(bool filter, bool score) const;
   std::vector<PluginIndex*> MakeIndexes();
 
+  // For DecodeExtenderArgs: it knows which parts of nodes the plugins read.
+  NodeCache& cache() { return *cache_; }
   bool ready() const { return nodes_ == nullptr || nodes_->ready(); }
   const framework::Profile& profile() const { return *profile_; }
 
@@ -118,6 +122,9 @@ class ExtenderService {
   ExtenderService(const Clock& clock, NodeSource* nodes, Binder* binder, ServiceOptions options, std::string name);
   Error WithCluster(const ExtenderArgs& args, bool filter, bool score, const Ask& ask);
   Reach ReachOf(bool filter, bool score) const;
+  bool ReadsImages() const;
+  // A plugin that judges a row by more than that row may see the order of all, which is then the request's.
+  bool SeesOrder() const;
   FilterResult FilterRows(const ExtenderArgs& args, const Snapshot& snapshot, std::span<const Row> rows,
                           bool only_best) const;
   // By place; rows that are kNoRow get `absent`.
@@ -135,7 +142,9 @@ class ExtenderService {
   std::unique_ptr<framework::Profile> profile_;
   std::vector<std::unique_ptr<PluginIndex>> indexes_;
   std::unique_ptr<PluginTimer> timer_;  // null without metrics
-  std::mutex judging_;
+  std::unique_ptr<NodeCache> cache_;
+  std::mutex judging_;  // for plugins and the two clusters
+  std::unique_ptr<RequestCluster> sent_, named_;
 };
 
 }  // namespace berth::extender

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Making the cluster of the last request that of this one.
+#include "extender/request_cluster.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace berth::extender {
+namespace {
+
+// A state that was changed more often than this per node is built anew: what it interned for nodes that have gone
+// is given back then.
+constexpr size_t kMaxChangesPerNode = 32;
+constexpr size_t kMinChanges = 10'000;
+
+}  // namespace
+
+void RequestCluster::Put(std::shared_ptr<const Node> node) {
+  const Node& put = *node;
+  state_->PutNode(node);
+  const Row row = state_->columns().FindRow(put.name());
+  if (row >= by_row_.size()) by_row_.resize(row + 1);
+  by_row_[row] = std::move(node);
+  ++changes_;
+}
+
+template <class NameOf, class NodeOf>
+void RequestCluster::Rebuild(size_t count, const NameOf& name_of, const NodeOf& node_of) {
+  state_ = std::make_unique<cluster::ClusterState>();
+  by_row_.clear();
+  changes_ = 0;
+  for (size_t i = 0; i < count; ++i) Put(node_of(i));
+  rows_.resize(count);
+  for (size_t i = 0; i < count; ++i) rows_[i] = state_->columns().FindRow(name_of(i));
+}
+
+template <class NameOf, class NodeOf, class IsSame>
+void RequestCluster::Update(size_t count, const NameOf& name_of, const NodeOf& node_of, const IsSame& is_same) {
+  if (changes_ > kMinChanges + kMaxChangesPerNode * count) return Rebuild(count, name_of, node_of);
+  rows_.assign(count, kNoRow);
+  asked_.assign(by_row_.size(), 0);
+  size_t asked = 0;
+  bool again = false;  // a name for the second time
+  const auto mark = [&](Row row) {
+    if (row >= asked_.size()) asked_.resize(by_row_.size());
+    if (std::exchange(asked_[row], 1)) {
+      again = true;
+    } else {
+      ++asked;
+    }
+  };
+  for (size_t i = 0; i < count; ++i) {
+    // Most often the node is where it was.
+    Row row = i < by_row_.size() && by_row_[i] && is_same(by_row_[i], i) ? static_cast<Row>(i) : kNoRow;
+    if (row == kNoRow) {
+      const std::string& name = name_of(i);
+      row = state_->columns().FindRow(name);
+      if (in_order_ && row != i) return Rebuild(count, name_of, node_of);
+      if (row == kNoRow || !is_same(by_row_[row], i)) {
+        Put(node_of(i));
+        row = state_->columns().FindRow(name);
+      }
+    }
+    rows_[i] = row;
+    mark(row);
+  }
+  // Two nodes of one name: the same row was filled twice, and the last one's node is to be seen there by all.
+  if (again) return Rebuild(count, name_of, node_of);
+  if (asked ==
+      static_cast<size_t>(std::count_if(by_row_.begin(), by_row_.end(), [](const auto& n) { return n != nullptr; }))) {
+    return;
+  }
+  if (in_order_) return Rebuild(count, name_of, node_of);
+  asked_.resize(by_row_.size());
+  for (Row row = 0; row < by_row_.size(); ++row) {
+    if (asked_[row] || !by_row_[row]) continue;
+    (void)state_->RemoveNode(by_row_[row]->name());  // it is there
+    by_row_[row].reset();
+    ++changes_;
+  }
+}
+
+std::span<const Row> RequestCluster::Set(size_t count, const NodeAt& node_at) {
+  Update(
+      count, [&](size_t i) -> const std::string& { return node_at(i)->name(); }, node_at,
+      [&](const std::shared_ptr<const Node>& known, size_t i) { return known == node_at(i); });
+  return rows_;
+}
+
+std::span<const Row> RequestCluster::SetNames(size_t count, const NameAt& name_at) {
+  const auto make = [&](size_t i) {
+    Node node;
+    node.meta.name = name_at(i);
+    return std::make_shared<const Node>(std::move(node));
+  };
+  Update(count, name_at, make,
+         [&](const std::shared_ptr<const Node>& known, size_t i) { return known->name() == name_at(i); });
+  return rows_;
+}
+
+}  // namespace berth::extender

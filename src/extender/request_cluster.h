@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// RequestCluster: the cluster that a request's nodes are, kept from one request to the next.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "berth/node.h"
+#include "berth/snapshot.h"
+#include "cluster/cluster_state.h"
+
+namespace berth::extender {
+
+// Building a ClusterState costs more than all else that a request needs; most requests have the nodes of the one
+// before, perhaps in another order. So the state stays, and only what differs is put into it or taken out.
+//
+// Thread safety: none.
+class RequestCluster {
+ public:
+  // `in_order`: rows shall be the nodes' places in the request (for plugins that look at all rows); without it a node
+  // may have any row, and requests that differ in order alone cost nothing.
+  explicit RequestCluster(bool in_order) : in_order_(in_order), state_(std::make_unique<cluster::ClusterState>()) {}
+
+  using NodeAt = std::function<const std::shared_ptr<const Node>&(size_t)>;
+  using NameAt = std::function<const std::string&(size_t)>;
+  // From now on the cluster has these nodes and no others; of equal names the last counts. Returns the row of each,
+  // good until the next call.
+  std::span<const Row> Set(size_t count, const NodeAt& node_at);
+  // The same for nodes of which only the name is known.
+  std::span<const Row> SetNames(size_t count, const NameAt& name_at);
+
+  Snapshot snapshot() const { return state_->snapshot(); }
+
+ private:
+  template <class NameOf, class NodeOf, class IsSame>
+  void Update(size_t count, const NameOf& name_of, const NodeOf& node_of, const IsSame& is_same);
+  template <class NameOf, class NodeOf>
+  void Rebuild(size_t count, const NameOf& name_of, const NodeOf& node_of);
+  void Put(std::shared_ptr<const Node> node);
+
+  const bool in_order_;
+  std::unique_ptr<cluster::ClusterState> state_;
+  std::vector<std::shared_ptr<const Node>> by_row_;
+  std::vector<Row> rows_;       // by place
+  std::vector<uint8_t> asked_;  // by row
+  size_t changes_ = 0;          // since the state was built
+};
+
+}  // namespace berth::extender

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// A cluster that is kept over requests, against one that is built for each.
+#include "extender/request_cluster.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "berth/testing.h"
+
+namespace berth::extender {
+namespace {
+
+using Nodes = std::vector<std::shared_ptr<const Node>>;
+
+std::shared_ptr<const Node> NodeOf(const std::string& name, const std::string& value) {
+  return std::make_shared<const Node>(Node(MakeNode(name).Label("v", value)));
+}
+
+std::span<const Row> Set(RequestCluster& cluster, const Nodes& nodes) {
+  return cluster.Set(nodes.size(), [&](size_t i) -> const std::shared_ptr<const Node>& { return nodes[i]; });
+}
+
+// By name, the label's value of every node there is; and that all places lead to the right rows.
+void ExpectHolds(const RequestCluster& cluster, std::span<const Row> rows, const Nodes& nodes, bool in_order) {
+  std::map<std::string, std::string> want, got;
+  for (const auto& node : nodes) want[node->name()] = *node->meta.labels.Find("v");
+  const Snapshot snapshot = cluster.snapshot();
+  for (Row row = 0; row < snapshot.rows(); ++row) {
+    if (snapshot.live(row)) got[snapshot.node(row).name()] = *snapshot.node(row).meta.labels.Find("v");
+  }
+  RC_ASSERT(got == want);
+  RC_ASSERT(rows.size() == nodes.size());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    RC_ASSERT(snapshot.live(rows[i]));
+    RC_ASSERT(snapshot.node(rows[i]).name() == nodes[i]->name());
+    if (in_order && want.size() == nodes.size()) RC_ASSERT(rows[i] == i);
+  }
+}
+
+TEST(RequestClusterTest, RequestsInAnyOrderSeeTheirNodesAndNoOthers) {
+  const bool held = rc::check([] {
+    const bool in_order = *rc::gen::arbitrary<bool>();
+    RequestCluster cluster(in_order);
+    std::map<std::pair<int, int>, std::shared_ptr<const Node>>
+        made;  // the same object for the same text, as from a cache
+    const int requests = *rc::gen::inRange(1, 8);
+    for (int r = 0; r < requests; ++r) {
+      const auto picks = *rc::gen::container<std::vector<std::pair<int, int>>>(
+          rc::gen::pair(rc::gen::inRange(0, 12), rc::gen::inRange(0, 3)));
+      Nodes nodes;
+      for (const auto& pick : picks) {
+        auto& node = made[pick];
+        if (!node) node = NodeOf("n" + std::to_string(pick.first), std::to_string(pick.second));
+        nodes.push_back(node);
+      }
+      ExpectHolds(cluster, Set(cluster, nodes), nodes, in_order);
+    }
+  });
+  EXPECT_TRUE(held);
+}
+
+TEST(RequestClusterTest, NamesAloneAreNodesWithoutData) {
+  RequestCluster cluster(false);
+  const std::vector<std::vector<std::string>> requests = {{"a", "b", "c"}, {"c", "a"}, {}, {"a", "a"}, {"b", "d", "a"}};
+  for (const auto& names : requests) {
+    const std::span<const Row> rows =
+        cluster.SetNames(names.size(), [&](size_t i) -> const std::string& { return names[i]; });
+    ASSERT_EQ(rows.size(), names.size());
+    const Snapshot snapshot = cluster.snapshot();
+    for (size_t i = 0; i < rows.size(); ++i) EXPECT_EQ(snapshot.node(rows[i]).name(), names[i]);
+    size_t live = 0;
+    for (Row row = 0; row < snapshot.rows(); ++row) live += snapshot.live(row) ? 1 : 0;
+    EXPECT_EQ(live, std::set<std::string>(names.begin(), names.end()).size());
+  }
+}
+
+TEST(RequestClusterTest, AStateThatHasSeenMuchIsBuiltAnew) {
+  RequestCluster cluster(false);
+  for (int i = 0; i < 12'000; ++i) {
+    const Nodes nodes = {NodeOf("n", std::to_string(i))};
+    const std::span<const Row> rows = Set(cluster, nodes);
+    ASSERT_EQ(*cluster.snapshot().node(rows[0]).meta.labels.Find("v"), std::to_string(i));
+  }
+}
+
+}  // namespace
+}  // namespace berth::extender

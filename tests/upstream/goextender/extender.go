@@ -116,7 +116,7 @@ func score(value string) int64 {
 func (e *extender) filter(_ context.Context, args *extenderv1.ExtenderArgs) (*extenderv1.ExtenderFilterResult, error) {
 	failed := extenderv1.FailedNodesMap{}
 	result := &extenderv1.ExtenderFilterResult{FailedNodes: failed, FailedAndUnresolvableNodes: extenderv1.FailedNodesMap{}}
-	reason := fmt.Sprintf("node does not have label %s", e.label)
+	reason := fmt.Sprintf("node(s) didn't have label %s", e.label)
 	passed := 0
 	switch {
 	case args.NodeNames != nil:

@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -16,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	listers "k8s.io/client-go/listers/core/v1"
 	"k8s.io/klog/v2"
@@ -181,7 +183,7 @@ func (k *nodeKeeper) renewLeases(ctx context.Context) {
 	}
 }
 
-// renewLease writes without reading first: nobody else writes these leases.
+// renewLease patches without reading first: nobody else writes these leases.
 func renewLease(ctx context.Context, client kubernetes.Interface, node string) error {
 	lease := &coordination.Lease{
 		ObjectMeta: metav1.ObjectMeta{Name: node, Namespace: v1.NamespaceNodeLease},
@@ -191,8 +193,12 @@ func renewLease(ctx context.Context, client kubernetes.Interface, node string) e
 			RenewTime:            ptr.To(metav1.NowMicro()),
 		},
 	}
+	patch, err := json.Marshal(map[string]any{"spec": lease.Spec})
+	if err != nil {
+		return err
+	}
 	leases := client.CoordinationV1().Leases(v1.NamespaceNodeLease)
-	_, err := leases.Update(ctx, lease, metav1.UpdateOptions{})
+	_, err = leases.Patch(ctx, node, types.MergePatchType, patch, metav1.PatchOptions{})
 	if apierrors.IsNotFound(err) {
 		_, err = leases.Create(ctx, lease, metav1.CreateOptions{})
 	}

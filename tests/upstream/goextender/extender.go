@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log"
 	"net/http"
 	"slices"
 	"strconv"
@@ -26,18 +27,19 @@ const scoreLimit = 1_000_000_000_000_000
 var errNoCluster = errors.New("this needs -kubeconfig: the request has names only, and nodes are not known here")
 
 type extender struct {
-	label  string
-	delay  time.Duration
-	client kubernetes.Interface // nil without -kubeconfig
-	nodes  listers.NodeLister   // nil without -kubeconfig
+	label    string
+	delay    time.Duration
+	logCalls bool
+	client   kubernetes.Interface // nil without -kubeconfig
+	nodes    listers.NodeLister   // nil without -kubeconfig
 }
 
 func (e *extender) routes() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("/filter", answer(e.delay, e.filter))
-	mux.Handle("/prioritize", answer(e.delay, e.prioritize))
-	mux.Handle("/preempt", answer(e.delay, e.preempt))
-	mux.Handle("/bind", answer(e.delay, e.bind))
+	mux.Handle("/filter", answer(e, e.filter))
+	mux.Handle("/prioritize", answer(e, e.prioritize))
+	mux.Handle("/preempt", answer(e, e.preempt))
+	mux.Handle("/bind", answer(e, e.bind))
 	ok := func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") }
 	mux.HandleFunc("GET /healthz", ok)
 	mux.HandleFunc("GET /version", ok)
@@ -45,13 +47,16 @@ func (e *extender) routes() http.Handler {
 }
 
 // answer makes a handler of a function from message to message.
-func answer[Args, Result any](delay time.Duration, verb func(context.Context, *Args) (Result, error)) http.Handler {
+func answer[Args, Result any](e *extender, verb func(context.Context, *Args) (Result, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var args Args
 		if !decode(w, r, &args) {
 			return
 		}
-		time.Sleep(delay)
+		if e.logCalls {
+			log.Printf("call %s", r.URL.Path)
+		}
+		time.Sleep(e.delay)
 		result, err := verb(r.Context(), &args)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)

@@ -27,6 +27,7 @@ type options struct {
 	address, kubeconfig, label  string
 	certFile, keyFile, clientCA string
 	delay                       time.Duration
+	logCalls                    bool
 }
 
 func main() {
@@ -38,6 +39,7 @@ func main() {
 	flag.StringVar(&o.keyFile, "tls-private-key-file", "", "and this key")
 	flag.StringVar(&o.clientCA, "client-ca-file", "", "accept only clients with a certificate of this authority")
 	flag.DurationVar(&o.delay, "delay", 0, "think for so long before each answer")
+	flag.BoolVar(&o.logCalls, "log-calls", false, "a line per call, as it comes in")
 	flag.Parse()
 	if flag.NArg() > 0 {
 		log.Fatalf("goextender: unexpected argument %q", flag.Arg(0))
@@ -50,7 +52,7 @@ func main() {
 func run(o options) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	extender := &extender{label: o.label, delay: o.delay}
+	extender := &extender{label: o.label, delay: o.delay, logCalls: o.logCalls}
 	if o.kubeconfig != "" {
 		if err := extender.connect(ctx, o.kubeconfig); err != nil {
 			return err

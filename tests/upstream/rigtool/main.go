@@ -5,8 +5,10 @@
 package main
 
 import (
+	"bytes"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -26,6 +28,8 @@ const usage = `usage: rigtool ports N                                N free loop
        rigtool certificates DIR                       an authority and what it signed, into an empty folder
        rigtool kubeconfig DIR USER SERVER             a kubeconfig of one of those users, on stdout
        rigtool get DIR URL                            succeeds if the answer is 200; as user admin
+       rigtool call METHOD URL [DIR [USER]]           body on stdin, status and answer on stdout; with https, DIR has the
+                                                      authority, USER's certificate is shown
        rigtool scheduler-config FILE KUBECONFIG       FILE with that kubeconfig if it names none, on stdout`
 
 func main() {
@@ -45,6 +49,8 @@ func run(args []string) error {
 		return printKubeconfig(args[1], args[2], args[3])
 	case len(args) == 3 && args[0] == "get":
 		return get(args[1], args[2])
+	case len(args) >= 3 && len(args) <= 5 && args[0] == "call":
+		return call(args[1], args[2], args[3:])
 	case len(args) == 3 && args[0] == "scheduler-config":
 		return printSchedulerConfig(args[1], args[2])
 	}
@@ -75,20 +81,31 @@ func printPorts(text string) error {
 	return nil
 }
 
+// newClient trusts the authority in dir and shows the certificate of user, each where it is not empty.
+func newClient(dir, user string) (*http.Client, error) {
+	config := &tls.Config{}
+	if dir != "" {
+		authority, err := os.ReadFile(filepath.Join(dir, "ca.crt"))
+		if err != nil {
+			return nil, err
+		}
+		config.RootCAs = x509.NewCertPool()
+		config.RootCAs.AppendCertsFromPEM(authority)
+	}
+	if user != "" {
+		certificate, err := tls.LoadX509KeyPair(filepath.Join(dir, user+".crt"), filepath.Join(dir, user+".key"))
+		if err != nil {
+			return nil, err
+		}
+		config.Certificates = []tls.Certificate{certificate}
+	}
+	return &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{TLSClientConfig: config}}, nil
+}
+
 func get(dir, url string) error {
-	authority, err := os.ReadFile(filepath.Join(dir, "ca.crt"))
+	client, err := newClient(dir, "admin")
 	if err != nil {
 		return err
-	}
-	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(authority)
-	certificate, err := tls.LoadX509KeyPair(filepath.Join(dir, "admin.crt"), filepath.Join(dir, "admin.key"))
-	if err != nil {
-		return err
-	}
-	client := http.Client{
-		Timeout:   5 * time.Second,
-		Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{certificate}}},
 	}
 	response, err := client.Get(url)
 	if err != nil {
@@ -99,6 +116,41 @@ func get(dir, url string) error {
 	if response.StatusCode != http.StatusOK {
 		return fmt.Errorf("%s: %s: %s", url, response.Status, body)
 	}
+	return nil
+}
+
+// call prints the status on a line, then the answer; JSON with sorted keys and no blanks, so that a shell can compare it.
+func call(method, url string, pki []string) error {
+	pki = append(pki, "", "")
+	client, err := newClient(pki[0], pki[1])
+	if err != nil {
+		return err
+	}
+	sent, err := io.ReadAll(os.Stdin)
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequest(method, url, bytes.NewReader(sent))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	response, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(response.Body, 64<<20))
+	if err != nil {
+		return err
+	}
+	var value any
+	if json.Unmarshal(body, &value) == nil {
+		if sorted, err := json.Marshal(value); err == nil {
+			body = sorted
+		}
+	}
+	fmt.Printf("%d\n%s\n", response.StatusCode, bytes.TrimSpace(body))
 	return nil
 }
 

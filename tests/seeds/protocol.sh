@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The whole protocol against a stock kube-scheduler: filter, prioritize, preempt and bind, with nodes and with names only
+# (nodeCacheCapable), over HTTP and over TLS with client certificates. BERTH_SEEDS_EXTENDER=go tells the same of goextender.
+. "$(dirname "$0")/lib.sh"
+
+cat >"$LOGS/extender.yaml" <<END
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- schedulerName: by-label
+  plugins:
+    multiPoint:
+      enabled: [{name: LabelPriority}]
+  pluginConfig:
+  - name: LabelPriority
+    args: {label: $label}
+END
+
+# serve SCHEME: the extender on a new port.
+serve() {
+  local port tls=() command
+  port=$(free_port)
+  pki=()
+  if [ "$1" = https ]; then
+    tls=(-tls-cert-file "$RIG/pki/extender.crt" -tls-private-key-file "$RIG/pki/extender.key" -client-ca-file "$RIG/pki/ca.crt")
+    pki=("$RIG/pki" extender-client)
+  fi
+  if [ "${BERTH_SEEDS_EXTENDER:-berth}" = go ]; then
+    command=("$("$UPSTREAM/build-program.sh" goextender)" -address "127.0.0.1:$port" -log-calls)
+  else
+    command=("$BERTH" extender --config "$LOGS/extender.yaml" --profile by-label --port "$port"
+      --filter-verb filter --prioritize-verb prioritize --preempt-verb preempt --bind-verb bind)
+    tls=("${tls[@]/#-/--}")
+  fi
+  start_extender "$1://127.0.0.1:$port" "${command[@]}" ${tls[@]+"${tls[@]}"} --kubeconfig "$RIG/kube-scheduler.kubeconfig"
+}
+
+# schedule SHAPE: a scheduler that asks it, nodeCacheCapable true or false.
+schedule() {
+  local file=$LOGS/${url%%:*}-nodeCacheCapable-$1.yaml
+  cat >"$file" <<END
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+extenders:
+- urlPrefix: $url
+  filterVerb: filter
+  prioritizeVerb: prioritize
+  preemptVerb: preempt
+  bindVerb: bind
+  weight: 100
+  nodeCacheCapable: $1
+END
+  if [ ${#pki[@]} -gt 0 ]; then
+    cat >>"$file" <<END
+  enableHTTPS: true
+  tlsConfig:
+    caFile: $RIG/pki/ca.crt
+    certFile: $RIG/pki/extender-client.crt
+    keyFile: $RIG/pki/extender-client.key
+END
+  fi
+  scheduler "$file"
+}
+
+# cpu N: a container that wants so many of a node's eight.
+cpu() { printf '"containers":[{"name":"c","image":"none","resources":{"requests":{"cpu":"%s"}}}],' "$1"; }
+
+# tell SCHEME SHAPE: filter, prioritize, bind and preempt, step by step.
+tell() {
+  local how=", $1, nodeCacheCapable $2"
+  serve "$1"
+  schedule "$2"
+  run_pod first
+  eventually "filter$how: no node has the label, and the event says so" event first FailedScheduling default-scheduler \
+    "*all node do not have label $label*"
+  kubectl label node node-2 "$label=1" >/dev/null
+  eventually "filter$how: node-2 has the label, the pod runs there" runs_on run=first node-2 1
+  eventually "bind$how: the extender did it" logged "$extender_log" '(route="|call )/bind'
+
+  kubectl label node node-1 "$label=9" >/dev/null
+  kubectl create deployment scored --image=none --replicas=3 >/dev/null
+  eventually "prioritize$how: 9 points of node-1 beat 1 of node-2, three times" runs_on app=scored node-1 3
+  eventually "prioritize$how: the extender was asked" logged "$extender_log" '(route="|call )/prioritize'
+
+  kubectl delete deployment scored >/dev/null
+  kubectl delete pod first >/dev/null
+  eventually "those are gone" are_gone 'run!=nobody'
+  kubectl label node node-2 "$label-" >/dev/null
+  kubectl create priorityclass high --value=1000 >/dev/null
+  kubectl label priorityclass high from=seeds >/dev/null
+  run_pod other "$(cpu 7)\"nodeName\":\"node-2\","
+  eventually "a pod fills node-2" runs_on run=other node-2 1
+  run_pod low "$(cpu 7)"
+  eventually "a pod of low priority fills node-1" runs_on run=low node-1 1
+  run_pod high "$(cpu 7)\"priorityClassName\":\"high\","
+  eventually "preempt$how: one of high priority takes its place" runs_on run=high node-1 1
+  now "preempt$how: the low one is gone" are_gone run=low
+  eventually "preempt$how: the extender was asked" logged "$extender_log" '(route="|call )/preempt'
+  now "preempt$how: node-2, without the label, was left alone" runs_on run=other node-2 1
+  if [ "$1" = https ]; then
+    pki=("$RIG/pki")
+    now "a client without a certificate is refused" answers GET /version '' 'no answer' '*'
+  fi
+  reset
+}
+
+tell http false
+tell http true
+tell https false
+tell https true

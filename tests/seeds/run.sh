@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Tells the documents' stories on a control plane of v1.36.4, see README.md. Prints a line per step and closes with
+# "N passed, N failed". Needs Go.
+set -uo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+UPSTREAM=$here/../upstream
+usage() {
+  echo "usage: run.sh [--rig DIR] BERTH [STORY...]; --rig: on a control plane that runs already" >&2
+  exit 2
+}
+RIG=
+own=yes
+while [ $# -gt 0 ]; do
+  case $1 in
+    --rig)
+      [ $# -gt 1 ] || usage
+      RIG=$(cd "$2" && pwd) || exit 2
+      own=no
+      shift 2
+      ;;
+    -*) usage ;;
+    *) break ;;
+  esac
+done
+[ $# -gt 0 ] || usage
+BERTH=$(readlink -f "$1")
+[ -x "$BERTH" ] || { echo "run.sh: no program $1" >&2; exit 2; }
+shift
+[ $# -gt 0 ] || set -- s0_demo s2_label_priority s3_2_slow s4_3_index protocol
+for story in "$@"; do
+  [ -r "$here/$story.sh" ] || { echo "run.sh: no story $story" >&2; exit 2; }
+done
+scratch=$(mktemp -d)
+[ "$own" = no ] || RIG=$scratch/rig
+export RIG BERTH UPSTREAM
+
+passed=0
+failed=0
+child=
+end() {
+  trap - EXIT INT TERM HUP
+  if [ -n "$child" ]; then
+    kill "$child" 2>/dev/null
+    wait "$child" 2>/dev/null
+  fi
+  if [ "$own" = yes ] && [ -e "$RIG/.controlplane" ]; then
+    "$UPSTREAM/controlplane" down --dir "$RIG" || failed=$((failed + 1))
+  fi
+  if [ "$failed" -eq 0 ]; then
+    rm -rf "$scratch"
+  else
+    echo "logs are kept in $scratch" >&2
+  fi
+}
+trap end EXIT
+trap 'failed=$((failed + 1)); exit 130' INT TERM HUP
+
+# In the background and waited for, here and below: a signal is handled at once, and not when the child is through.
+if [ "$own" = yes ]; then
+  "$UPSTREAM/controlplane" up --nodes 2 --no-scheduler --dir "$RIG" &
+  child=$!
+  if ! wait "$child"; then
+    failed=1
+    echo "0 passed, 1 failed"
+    exit 1
+  fi
+  child=
+fi
+for story in "$@"; do
+  printf '%s\n' "$story"
+  began=$SECONDS
+  LOGS=$scratch/$story bash "$here/$story.sh" &
+  child=$!
+  wait "$child"
+  code=$?
+  child=
+  passed=$((passed + $(cat "$scratch/$story/passed" 2>/dev/null || echo 0)))
+  [ "$code" -eq 0 ] || failed=$((failed + 1))
+  printf '  %s: %d s\n' "$story" "$((SECONDS - began))"
+done
+printf '%d passed, %d failed\n' "$passed" "$failed"
+[ "$failed" -eq 0 ]

@@ -148,9 +148,10 @@ start_extender() {
   url=$1
   shift
   extender_log=$LOGS/extender-$((++extenders)).log
+  printf '%s\n' "$*" >"${extender_log%.log}.command"
   "$@" </dev/null >"$extender_log" 2>&1 &
   extender_pid=$!
-  eventually "the extender serves: $(basename "$1") ${*:2}" extender_answers
+  eventually "the extender serves" extender_answers
 }
 extenders=0
 extender_answers() {

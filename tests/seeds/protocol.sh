@@ -17,12 +17,13 @@ profiles:
     args: {label: $label}
 END
 
-# serve SCHEME: the extender on a new port.
+# serve SCHEME [OPTION...]: the extender on a new port.
 serve() {
-  local port tls=() command
+  local port tls=() command scheme=$1
+  shift
   port=$(free_port)
   pki=()
-  if [ "$1" = https ]; then
+  if [ "$scheme" = https ]; then
     tls=(-tls-cert-file "$RIG/pki/extender.crt" -tls-private-key-file "$RIG/pki/extender.key" -client-ca-file "$RIG/pki/ca.crt")
     pki=("$RIG/pki" extender-client)
   fi
@@ -33,10 +34,12 @@ serve() {
       --filter-verb filter --prioritize-verb prioritize --preempt-verb preempt --bind-verb bind)
     tls=("${tls[@]/#-/--}")
   fi
-  start_extender "$1://127.0.0.1:$port" "${command[@]}" ${tls[@]+"${tls[@]}"} --kubeconfig "$RIG/kube-scheduler.kubeconfig"
+  start_extender "$scheme://127.0.0.1:$port" "${command[@]}" ${tls[@]+"${tls[@]}"} \
+    --kubeconfig "$RIG/kube-scheduler.kubeconfig" "$@"
 }
 
-# schedule SHAPE: a scheduler that asks it, nodeCacheCapable true or false.
+# schedule SHAPE: a scheduler that asks it, nodeCacheCapable true or false. With prioritize= it does not ask for scores.
+prioritize='prioritizeVerb: prioritize'
 schedule() {
   local file=$LOGS/${url%%:*}-nodeCacheCapable-$1.yaml
   cat >"$file" <<END
@@ -45,7 +48,7 @@ kind: KubeSchedulerConfiguration
 extenders:
 - urlPrefix: $url
   filterVerb: filter
-  prioritizeVerb: prioritize
+  $prioritize
   preemptVerb: preempt
   bindVerb: bind
   weight: 100
@@ -109,3 +112,12 @@ tell http false
 tell http true
 tell https false
 tell https true
+
+if [ "${BERTH_SEEDS_EXTENDER:-berth}" = berth ]; then
+  kubectl label node node-1 "$label=9" >/dev/null
+  kubectl label node node-2 "$label=1" >/dev/null
+  prioritize='' serve http --only-best
+  prioritize='' schedule true
+  kubectl create deployment best --image=none --replicas=4 >/dev/null
+  eventually "--only-best: the filter itself leaves the best node alone, with any plugins" runs_on app=best node-1 4
+fi

@@ -27,7 +27,7 @@ done
 BERTH=$(readlink -f "$1")
 [ -x "$BERTH" ] || { echo "run.sh: no program $1" >&2; exit 2; }
 shift
-[ $# -gt 0 ] || set -- s0_demo s2_label_priority s3_2_slow s4_3_index protocol
+[ $# -gt 0 ] || set -- s0_demo s2_label_priority s3_2_slow s4_3_index protocol outages
 for story in "$@"; do
   [ -r "$here/$story.sh" ] || { echo "run.sh: no story $story" >&2; exit 2; }
 done

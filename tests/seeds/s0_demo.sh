@@ -67,7 +67,7 @@ pod='"Pod":{"metadata":{"name":"p","namespace":"default","uid":"u"},"spec":{"con
 now "TruePredicate passes every node and answers with Nodes" answers POST /scheduler/predicates/TruePredicate \
   "{$pod,$nodes,\"NodeNames\":null}" 200 '*"NodeNames":null,"Nodes":{"items":*"name":"k8s-master"*"name":"node01"*'
 now "and with NodeNames where it was asked so" answers POST /scheduler/predicates/TruePredicate \
-  "{$pod,\"Nodes\":null,\"NodeNames\":[\"k8s-master\",\"node01\"]}" 200 '*"NodeNames":["k8s-master","node01"],"Nodes":null}'
+  "{$pod,\"Nodes\":null,\"NodeNames\":[\"k8s-master\",\"node01\"]}" 200 '*"NodeNames":\["k8s-master","node01"],"Nodes":null}'
 now "ZeroPriority gives every node 0" answers POST /scheduler/priorities/ZeroPriority \
   "{$pod,$nodes,\"NodeNames\":null}" 200 '\[{"Host":"k8s-master","Score":0},{"Host":"node01","Score":0}]'
 now "preemption keeps the candidates and their victims" answers POST /scheduler/preemption \

@@ -60,3 +60,13 @@ now "the pod is still pending" is_pending run=bound-by-hand
 now "/bind with its own binds" answers POST /bind \
   "{\"PodName\":\"bound-by-hand\",\"PodNamespace\":\"default\",\"PodUID\":\"$uid\",\"Node\":\"node-2\"}" 200 '{"Error":""}'
 eventually "and it runs there" runs_on run=bound-by-hand node-2 1
+
+# Only pods of one scheduler may be bound.
+stop_extender
+start_extender "http://127.0.0.1:$port" "$BERTH" extender --preset demo-index --port "$port" \
+  --kubeconfig "$RIG/kube-scheduler.kubeconfig" --scheduler-name somebody
+run_pod not-allowed '"schedulerName":"nobody",'
+uid=$(kubectl get pod not-allowed -o 'jsonpath={.metadata.uid}')
+now "with --scheduler-name, a pod of another scheduler is not bound" answers POST /bind \
+  "{\"PodName\":\"not-allowed\",\"PodNamespace\":\"default\",\"PodUID\":\"$uid\",\"Node\":\"node-2\"}" 200 '{"Error":"*nobody*"}'
+now "the pod is still pending" is_pending run=not-allowed

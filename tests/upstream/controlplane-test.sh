@@ -52,6 +52,10 @@ refused "a scheduler configuration that is none" "kind: want KubeSchedulerConfig
   "$here/controlplane" scheduler --scheduler-config "$scratch/wrong.yaml" --dir "$rig"
 "$here/controlplane" scheduler --dir "$rig"
 ok "another scheduler starts"
+refused "the restart of what is not there" "restart: no program kubelet" "$here/controlplane" restart kubelet --dir "$rig"
+"$here/controlplane" restart kube-apiserver --dir "$rig"
+kubectl get nodes >"$scratch/nodes" 2>&1 || fail "the API server answers after a restart" "$(cat "$scratch/nodes")"
+ok "the API server answers after a restart"
 
 # What runs by a folder's pid files, and that none of it does any more; a dead process that nobody waited for does not run.
 pids() { cut -d ' ' -f 1 "$1"/pids/* 2>/dev/null || true; }

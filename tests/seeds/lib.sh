@@ -112,6 +112,7 @@ logged() {
   tail -n 8 "$1"
   grep -qE -- "$2" "$1"
 }
+not_logged() { ! logged "$@"; }
 declare -A marks=()
 mark() { marks[$1]=$(wc -l <"$1"); }
 logged_since() {
@@ -122,6 +123,11 @@ logged_since() {
 # served ROUTE POD [IN OUT]: the log has the call since the mark, about so many nodes of which so many came back.
 served() { logged_since "$extender_log" " route=\"$1\" .*pod=\"default/$2\"${3:+.* nodesIn=$3 nodesOut=$4 }"; }
 not_served() { ! served "$@"; }
+
+# bound_log POD EVALUATED FEASIBLE: the scheduler's own words.
+bound_log() {
+  logged "$scheduler_log" "Successfully bound pod to node\" pod=\"default/$1\".* evaluatedNodes=$2 feasibleNodes=$3"
+}
 
 # call METHOD PATH [BODY]: asks the extender; leaves `status` and `answer`.
 call() {

@@ -114,10 +114,49 @@ tell https false
 tell https true
 
 if [ "${BERTH_SEEDS_EXTENDER:-berth}" = berth ]; then
+  mkdir -p "$LOGS/tls" "$LOGS/renewed"
+  cp "$RIG"/pki/{ca.crt,extender.crt,extender.key} "$LOGS/tls"
+  port=$(free_port)
+  pki=("$RIG/pki" extender-client)
+  start_extender "https://127.0.0.1:$port" "$BERTH" extender --preset demo --port "$port" --client-ca-file "$LOGS/tls/ca.crt" \
+    --tls-cert-file "$LOGS/tls/extender.crt" --tls-private-key-file "$LOGS/tls/extender.key"
+  "$RIG/bin/rigtool" certificates "$LOGS/renewed"
+  cp "$LOGS"/renewed/{ca.crt,extender.crt,extender.key} "$LOGS/tls"
+  pki=("$LOGS/renewed" extender-client)
+  eventually "TLS: renewed certificates and authority are taken up from their files" answers GET /version '' 200 '*'
+  pki=()
   kubectl label node node-1 "$label=9" >/dev/null
   kubectl label node node-2 "$label=1" >/dev/null
   prioritize='' serve http --only-best
   prioritize='' schedule true
   kubectl create deployment best --image=none --replicas=4 >/dev/null
   eventually "--only-best: the filter itself leaves the best node alone, with any plugins" runs_on app=best node-1 4
+
+  # Resources: a candidate that is full stays only if its victims are taken away before the plugins are asked.
+  sed -e 's/LabelPriority/NodeResourcesFit/' -e '/pluginConfig/,$d' "$LOGS/extender.yaml" >"$LOGS/fit.yaml"
+  for shape in false true; do
+    reset
+    port=$(free_port)
+    start_extender "http://127.0.0.1:$port" "$BERTH" extender --config "$LOGS/fit.yaml" --port "$port" \
+      --kubeconfig "$RIG/kube-scheduler.kubeconfig"
+    cat >"$LOGS/fit-$shape.yaml" <<END
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+extenders:
+- urlPrefix: $url
+  preemptVerb: preempt
+  nodeCacheCapable: $shape
+END
+    scheduler "$LOGS/fit-$shape.yaml"
+    kubectl create priorityclass high --value=1000 >/dev/null
+    kubectl label priorityclass high from=seeds >/dev/null
+    run_pod full-1 "$(cpu 7)\"nodeName\":\"node-1\","
+    run_pod full-2 "$(cpu 7)\"nodeName\":\"node-2\",\"priorityClassName\":\"high\","
+    eventually "a pod of low priority fills node-1" runs_on run=full-1 node-1 1
+    eventually "a pod of high priority fills node-2" runs_on run=full-2 node-2 1
+    run_pod high "$(cpu 7)\"priorityClassName\":\"high\","
+    eventually "preempt by resources, nodeCacheCapable $shape: the low one makes room" runs_on run=high node-1 1
+    eventually "preempt by resources, nodeCacheCapable $shape: the extender kept the one candidate" \
+      served /preempt high 1 1
+  done
 fi

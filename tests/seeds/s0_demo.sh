@@ -60,6 +60,7 @@ eventually "the bare pod runs" runs_somewhere run=test-pod
 eventually "my-scheduler says that it placed it, too" event test-pod Scheduled my-scheduler 'Successfully assigned default/test-pod to node-*'
 eventually "the log has its call of TruePredicate" served /scheduler/predicates/TruePredicate test-pod 2 2
 eventually "and, as there are two nodes, of ZeroPriority" served /scheduler/priorities/ZeroPriority test-pod 2 2
+eventually "the scheduler's log: of two nodes judged two were feasible" bound_log test-pod 2 2
 
 # The routes by hand, as the document's reader tries them.
 nodes='"Nodes":{"metadata":{},"items":[{"metadata":{"name":"k8s-master"}},{"metadata":{"name":"node01"}}]}'
@@ -76,3 +77,15 @@ now "preemption keeps the candidates and their victims" answers POST /scheduler/
 now "bind answers, and says that it binds nothing" answers POST /scheduler/bind \
   '{"PodName":"p","PodNamespace":"default","PodUID":"u","Node":"node01"}' 200 '{"Error":"?*"}'
 now "GET /version is there for probes" answers GET /version '' 200 '*'
+now "GET /metrics counts the calls" answers GET /metrics '' 200 \
+  '*berth_extender_requests_total{code="200",route="/scheduler/predicates/TruePredicate"}*'
+now "another path is 404" answers POST /scheduler/predicates/FalsePredicate '{}' 404 '*'
+
+# What is logged.
+LOG_LEVEL=loud start_extender "http://127.0.0.1:$port" "$BERTH" extender --preset demo --port "$port"
+eventually "an invalid LOG_LEVEL: a warning says that it is INFO then" logged "$extender_log" 'LOG_LEVEL.*loud.*INFO'
+LOG_LEVEL=DEBUG start_extender "http://127.0.0.1:$port" "$BERTH" extender --preset demo --port "$port"
+run_pod talkative '"schedulerName":"my-scheduler","containers":[{"name":"c","image":"none","env":[{"name":"PASSPHRASE","value":"hunter2"}]}],'
+eventually "a pod with a secret in its environment runs" runs_somewhere run=talkative
+eventually "DEBUG logs what was asked" logged "$extender_log" 'talkative.*PASSPHRASE'
+now "but not the secret" not_logged "$extender_log" hunter2

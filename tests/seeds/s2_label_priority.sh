@@ -29,7 +29,7 @@ END
   scheduler "$LOGS/$1.yaml"
 }
 
-# restart NODE WHAT: `kubectl rollout restart`, and where the new pod is.
+# restart NODE WHAT FEASIBLE: `kubectl rollout restart`, and where the new pod is.
 restart() {
   local before
   before=$(pod_of app=test)
@@ -39,6 +39,8 @@ restart() {
   eventually "$2" runs_on app=test "$1" 1
   pod=$(pod_of app=test)
   eventually "i-scheduler-extender says so" event "$pod" Scheduled i-scheduler-extender "Successfully assigned default/$pod to $1"
+  eventually "and so does its log, with $3 of two nodes feasible" bound_log "$pod" 2 "$3"
+  eventually "the extender bound it" served /bind "$pod"
 }
 is_replaced() {
   local pods
@@ -79,14 +81,14 @@ kubectl patch deployment test --patch '{"spec":{"template":{"spec":{"affinity":{
   {"preferredDuringSchedulingIgnoredDuringExecution":[{"weight":1,"preference":{"matchExpressions":
     [{"key":"kubernetes.io/hostname","operator":"In","values":["node-1"]}]}}]}}}}}}' >/dev/null
 eventually "the new pod of the changed Deployment is there" is_replaced "$pod"
-restart node-1 "node-2 has a higher value, and the pod runs on node-1 all the same: one score of several"
+restart node-1 "node-2 has a higher value, and the pod runs on node-1 all the same: one score of several" 2
 eventually "both nodes were scored by the extender" served /prioritize "$pod" 2 2
 
 config filter_onlyone
-restart node-2 "with filter_onlyone the label alone decides: node-2"
+restart node-2 "with filter_onlyone the label alone decides: node-2" 1
 now "one node is left, so nothing was to be scored" not_served /prioritize "$pod"
 eventually "the log has the call of filter_onlyone" served /filter_onlyone "$pod" 2 1
 
 kubectl label node node-1 "$label=30" --overwrite >/dev/null
-restart node-1 "the label of node-1 is 30 now: back to node-1"
+restart node-1 "the label of node-1 is 30 now: back to node-1" 1
 eventually "the log has the call of filter_onlyone" served /filter_onlyone "$pod" 2 1

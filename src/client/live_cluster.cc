@@ -32,6 +32,10 @@ std::string HostName() {
   return ::gethostname(name, sizeof(name) - 1) == 0 ? name : "localhost";
 }
 
+std::string Text(const ApiStatus& status) {
+  return (status.code == 0 ? "" : std::to_string(status.code) + " ") + status.message;
+}
+
 // One list on its way: page by page, on the client's thread.
 struct ListRun {
   Kind kind = Kind::kPod;
@@ -165,7 +169,7 @@ void LiveCluster::Impl::OnPage(const std::shared_ptr<ListRun>& run, ApiReply rep
   Result<ListPage> read = ReadListPage(reply.body, run->kind);
   reply.body = {};
   const std::string what = "list of " + std::string(ToString(run->kind));
-  if (!read.ok()) return Finish(run, {0, what + ": " + read.error().text()});
+  if (!read.ok()) return Finish(run, {0, "no " + what + ": " + read.error().text()});
   ListPage page = std::move(read).value();
   for (std::string& warning : page.warnings) Warn(what + ": passed over: " + warning);
   ListAnswer& answer = run->answer;
@@ -179,14 +183,17 @@ void LiveCluster::Impl::OnPage(const std::shared_ptr<ListRun>& run, ApiReply rep
   }
   if (page.next.empty()) return Finish(run, {});
   if (page.next == run->next || run->empty_pages > kMaxEmptyPages || answer.objects.size() > kMaxObjects)
-    return Finish(run, {0, what + ": the server's pages do not end"});
+    return Finish(run, {0, "the server's pages do not end"});
   run->next = std::move(page.next);
   Ask(run);
 }
 
 void LiveCluster::Impl::Finish(const std::shared_ptr<ListRun>& run, ApiStatus status) {
   run->answer.status = std::move(status);
-  if (!run->answer.status.ok()) run->answer.objects.clear();
+  if (!run->answer.status.ok()) {
+    run->answer.objects.clear();
+    Warn("listing " + std::string(ToString(run->kind)) + " failed: " + Text(run->answer.status));
+  }
   Reply([this, run] {
     if (run->answer.status.ok()) {
       if (run->from_scratch) versions[static_cast<size_t>(run->kind)].clear();
@@ -275,7 +282,11 @@ void LiveCluster::PatchPodStatus(const PodStatusPatch& patch, Answer done) {
   request.path = PodPath(patch.pod.namespace_, patch.pod.name) + "/status";
   request.content_type = "application/strategic-merge-patch+json";
   request.body = PodStatusPatchBody(patch, impl_->clock.Now());
-  impl_->Write(std::move(request), &impl_->pacer, std::move(done));
+  impl_->Write(std::move(request), &impl_->pacer, [done = std::move(done)](const ApiStatus& status) {
+    // To the server the uid of another incarnation is a field that must not change.
+    const bool other = status.code == 422 && status.message.find("metadata.uid: Invalid value") != std::string::npos;
+    done(other ? ApiStatus{409, status.message} : status);
+  });
 }
 
 void LiveCluster::DeletePod(const ObjectName& pod, Answer done) {
@@ -301,7 +312,7 @@ void LiveCluster::PostEvent(const EventRecord& event) {
   impl->writes->Send(std::move(request), &impl->event_pacer, [impl, name](const ApiReply& reply) {
     --impl->events_under_way;
     if (reply.status.ok()) return;
-    impl->Warn("event of pod " + name + " is lost: " + std::to_string(reply.status.code) + " " + reply.status.message);
+    impl->Warn("event of pod " + name + " is lost: " + Text(reply.status));
   });
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/live_watch.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "client/wire.h"
@@ -26,8 +27,6 @@ void LiveWatch::OnPiece(std::string_view piece) {
     const size_t end = piece.find('\n');
     const size_t length = std::min(end, piece.size());
     if (rest_.size() + length > limits_.max_line_bytes) {
-      warn_("watch of " + std::string(ToString(kind_)) + ": an event exceeds " +
-            std::to_string(limits_.max_line_bytes) + " bytes");
       Close(batch, {0, "an event exceeds " + std::to_string(limits_.max_line_bytes) + " bytes"});
       break;
     }
@@ -55,13 +54,9 @@ void LiveWatch::ReadLine(Batch& batch, std::string_view text) {
   line_.assign(text);
   Result<WatchLine> line = ReadWatchLine(line_, kind_);
   if (line_.capacity() > kKeptLine) line_ = {};
-  if (!line.ok()) {
-    const std::string what = "watch of " + std::string(ToString(kind_)) + ": " + line.error().text();
-    warn_(what);
-    return Close(batch, {0, what});
-  }
+  if (!line.ok()) return Close(batch, {0, "no event: " + line.error().text()});
   WatchLine read = std::move(line).value();
-  if (!read.warning.empty()) warn_("watch: passed over: " + read.warning);
+  if (!read.warning.empty()) warn_("watch of " + std::string(ToString(kind_)) + ": passed over: " + read.warning);
   if (!read.event) return Close(batch, std::move(read.failure));
   batch.bytes += text.size();
   batch.events.push_back(*std::move(read.event));
@@ -87,6 +82,11 @@ void LiveWatch::OnEnd(const Error& error) {
 void LiveWatch::Close(Batch& batch, ApiStatus status) {
   closed_ = true;
   rest_ = {};
+  // That a server ends a watch, and that versions grow old, is nothing to talk about.
+  if (!status.ok() && !status.gone()) {
+    warn_("watch of " + std::string(ToString(kind_)) +
+          " ended: " + (status.code == 0 ? "" : std::to_string(status.code) + " ") + status.message);
+  }
   batch.closed = std::make_unique<ApiStatus>(std::move(status));
 }
 

@@ -109,6 +109,16 @@ class Waiting {
   Exchange* exchange_;
 };
 
+// A server that vanished says nothing, as one does that has nothing to say: a stream would wait for it for hours. The
+// system asks after 30 s of silence, and gives up a minute later.
+void KeepAlive(int fd) {
+  const auto set = [fd](int level, int option, int value) { ::setsockopt(fd, level, option, &value, sizeof(value)); };
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, 30);
+  set(IPPROTO_TCP, TCP_KEEPINTVL, 20);
+  set(IPPROTO_TCP, TCP_KEEPCNT, 3);
+}
+
 std::string Describe(Io io, const Stream& stream) {
   switch (io) {
     case Io::kOk:
@@ -312,6 +322,7 @@ Task<std::unique_ptr<Connection>> HttpClient::Impl::Connect(Exchange* exchange) 
     connection->stream.watch().set_deadline(deadline);
     const int on = 1;
     ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    KeepAlive(fd);
     int problem = ::connect(fd, address.get(), address.length) == 0 ? 0 : errno;
     if (problem == EINPROGRESS) {
       const Wake wake = co_await connection->stream.watch().Wait(Watch::For::kWrite);

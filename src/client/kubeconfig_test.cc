@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/kubeconfig.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/base64.h"
+#include "client/credentials.h"
+#include "net/tls_test_util.h"
+
+namespace berth::client {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// A kubeconfig with these lines in its cluster and its user.
+std::string Config(const std::string& cluster, const std::string& user) {
+  return "apiVersion: v1\nkind: Config\ncurrent-context: here\n"
+         "clusters:\n- name: c\n  cluster: {" +
+         cluster +
+         "}\n"
+         "users:\n- name: u\n  user: {" +
+         user +
+         "}\n"
+         "contexts:\n- name: here\n  context: {cluster: c, user: u, namespace: apps}\n"
+         "- name: there\n  context: {cluster: c}\n- name: lost\n  context: {cluster: nowhere}\n";
+}
+
+class KubeconfigTest : public ::testing::Test {
+ protected:
+  std::string Fails(const std::string& text, const std::string& context = "") {
+    const Result<Kubeconfig> config = LoadKubeconfig(folder_.Write("config", text), context);
+    if (config.ok()) return "it is fine";
+    EXPECT_THAT(config.error().text(), HasSubstr("kubeconfig " + folder_.Path("config") + ": "));
+    return config.error().text();
+  }
+  Result<Kubeconfig> Load(const std::string& text, const std::string& context = "") {
+    return LoadKubeconfig(folder_.Write("config", text), context);
+  }
+
+  net::TestFolder folder_;
+  net::TestIdentity ca_ = net::MakeIdentity("ca");
+  net::TestIdentity client_ = net::MakeIdentity("me", "", &ca_);
+};
+
+TEST_F(KubeconfigTest, TheCurrentContextSaysWhomAndAsWhom) {
+  const Result<Kubeconfig> config =
+      Load(Config("server: 'https://api.example:6443/x', tls-server-name: kubernetes", "token: abc"));
+  ASSERT_TRUE(config.ok()) << config.error().text();
+  EXPECT_EQ(config->server, "https://api.example:6443/x");
+  EXPECT_EQ(config->tls.server_name, "kubernetes");
+  EXPECT_FALSE(config->tls.insecure);
+  EXPECT_EQ(config->token, "abc");
+  EXPECT_EQ(config->namespace_, "apps");
+  EXPECT_EQ(Credentials(*config, Duration::Seconds(1)).Header(), "Bearer abc");
+}
+
+TEST_F(KubeconfigTest, AnotherContextCanBeNamed) {
+  const Result<Kubeconfig> config =
+      Load(Config("server: 'http://a', insecure-skip-tls-verify: true", "token: abc"), "there");
+  ASSERT_TRUE(config.ok()) << config.error().text();
+  EXPECT_TRUE(config->tls.insecure);
+  EXPECT_EQ(config->token, "");
+  EXPECT_EQ(Credentials(*config, Duration::Seconds(1)).Header(), "");
+}
+
+TEST_F(KubeconfigTest, JsonIsReadAsWell) {
+  const Result<Kubeconfig> config = Load(
+      R"({"current-context":"x","contexts":[{"name":"x","context":{"cluster":"y"}}],
+          "clusters":[{"name":"y","cluster":{"server":"https://z"}}],"users":null})");
+  ASSERT_TRUE(config.ok()) << config.error().text();
+  EXPECT_EQ(config->server, "https://z");
+}
+
+TEST_F(KubeconfigTest, PathsCountFromTheFile) {
+  folder_.Write("ca.pem", ca_.certificate_pem);
+  folder_.Write("me.pem", client_.certificate_pem);
+  folder_.Write("me.key", client_.key_pem);
+  folder_.Write("token", " t1\n");
+  const Result<Kubeconfig> config =
+      Load(Config("server: 'https://a', certificate-authority: ca.pem",
+                  "client-certificate: ./me.pem, client-key: " + folder_.Path("me.key") + ", tokenFile: token"));
+  ASSERT_TRUE(config.ok()) << config.error().text();
+  EXPECT_EQ(config->tls.ca_file, folder_.Path("ca.pem"));
+  EXPECT_EQ(config->tls.certificate_file, folder_.Path("me.pem"));
+  EXPECT_EQ(config->tls.key_file, folder_.Path("me.key"));
+  EXPECT_EQ(Credentials(*config, Duration::Seconds(1)).Header(), "Bearer t1");
+}
+
+TEST_F(KubeconfigTest, DataIsBase64) {
+  const Result<Kubeconfig> config =
+      Load(Config("server: 'https://a', certificate-authority-data: " + EncodeBase64(ca_.certificate_pem),
+                  "client-certificate-data: " + EncodeBase64(client_.certificate_pem) +
+                      ", client-key-data: " + EncodeBase64(client_.key_pem)));
+  ASSERT_TRUE(config.ok()) << config.error().text();
+  EXPECT_EQ(config->tls.ca_data, ca_.certificate_pem);
+  EXPECT_EQ(config->tls.key_data, client_.key_pem);
+}
+
+TEST_F(KubeconfigTest, NameAndPasswordMakeABasicHeader) {
+  const Result<Kubeconfig> config = Load(Config("server: 'https://a'", "username: me, password: secret"));
+  ASSERT_TRUE(config.ok()) << config.error().text();
+  EXPECT_EQ(Credentials(*config, Duration::Seconds(1)).Header(), "Basic bWU6c2VjcmV0");
+}
+
+TEST_F(KubeconfigTest, ErrorsNameFieldAndReason) {
+  const std::string fine = "server: 'https://a'";
+  EXPECT_THAT(Fails(""), HasSubstr("is empty"));
+  EXPECT_THAT(Fails("- a"), HasSubstr("must be an object"));
+  EXPECT_THAT(Fails("a: ["), HasSubstr("line"));
+  EXPECT_THAT(Fails("clusters: []"), HasSubstr("current-context: is missing"));
+  EXPECT_THAT(Fails("current-context: [x]"), HasSubstr("current-context: must be a string"));
+  EXPECT_THAT(Fails("current-context: x"), HasSubstr("contexts: there are none, x is asked for"));
+  EXPECT_THAT(Fails(Config(fine, ""), "none"),
+              HasSubstr("contexts: no context is named \"none\"; there are here, there, lost"));
+  EXPECT_THAT(Fails(Config(fine, ""), "lost"), HasSubstr("clusters: no cluster is named \"nowhere\"; there are c"));
+  EXPECT_THAT(Fails(Config("", "")), HasSubstr("clusters[c].cluster.server: is missing"));
+  EXPECT_THAT(Fails(Config("server: 'ftp://a'", "")),
+              AllOf(HasSubstr("clusters[c].cluster.server"), HasSubstr("ftp://a")));
+  EXPECT_THAT(Fails(Config("server: 5", "")), HasSubstr("clusters[c].cluster.server: must be a string"));
+  EXPECT_THAT(Fails(Config(fine + ", insecure-skip-tls-verify: 'yes'", "")),
+              HasSubstr("clusters[c].cluster.insecure-skip-tls-verify: must be true or false"));
+  EXPECT_THAT(Fails(Config(fine + ", certificate-authority: none.pem", "")),
+              AllOf(HasSubstr("clusters[c].cluster.certificate-authority: "), HasSubstr(folder_.Path("none.pem")),
+                    HasSubstr("No such file")));
+  EXPECT_THAT(Fails(Config(fine + ", certificate-authority-data: '!'", "")),
+              HasSubstr("clusters[c].cluster.certificate-authority-data: illegal base64"));
+  EXPECT_THAT(Fails(Config(fine + ", certificate-authority-data: " + EncodeBase64("nothing"), "")),
+              HasSubstr("clusters[c].cluster.certificate-authority-data: CA data: no PEM certificate in it"));
+  EXPECT_THAT(Fails(Config(fine + ", insecure-skip-tls-verify: true, certificate-authority-data: " +
+                               EncodeBase64(ca_.certificate_pem),
+                           "")),
+              HasSubstr("insecure-skip-tls-verify: a certificate authority is named as well"));
+  EXPECT_THAT(Fails(Config(fine, "tokenFile: none")),
+              AllOf(HasSubstr("users[u].user.tokenFile: "), HasSubstr(folder_.Path("none"))));
+  EXPECT_THAT(Fails(Config(fine, "client-certificate-data: " + EncodeBase64(client_.certificate_pem))),
+              HasSubstr("users[u].user.client-key: a client certificate without a client key"));
+  EXPECT_THAT(Fails(Config(fine, "client-certificate-data: " + EncodeBase64(client_.certificate_pem) +
+                                     ", client-key-data: " + EncodeBase64(ca_.key_pem))),
+              HasSubstr("users[u].user.client-key-data: "));
+  EXPECT_THAT(Fails(Config(fine, "username: me, token: abc")), HasSubstr("users[u].user.username: a token is given"));
+  EXPECT_THAT(LoadKubeconfig(folder_.Path("none")).error().text(), HasSubstr("No such file"));
+}
+
+TEST_F(KubeconfigTest, WhatIsNotSupportedIsRefusedByName) {
+  const std::string fine = "server: 'https://a'";
+  EXPECT_THAT(Fails(Config(fine, "exec: {command: aws}")), HasSubstr("users[u].user.exec: credentials from other"));
+  EXPECT_THAT(Fails(Config(fine, "auth-provider: {name: oidc}")), HasSubstr("users[u].user.auth-provider: "));
+  EXPECT_THAT(Fails(Config(fine, "as: admin")), HasSubstr("users[u].user.as: impersonation is not supported"));
+  EXPECT_THAT(Fails(Config(fine + ", proxy-url: 'http://p'", "")), HasSubstr("clusters[c].cluster.proxy-url: "));
+}
+
+TEST_F(KubeconfigTest, NoErrorShowsASecret) {
+  EXPECT_THAT(Fails(Config("server: 'https://a'", "token: [hunter2]")),
+              AllOf(HasSubstr("users[u].user.token: must be a string"), Not(HasSubstr("hunter2"))));
+  EXPECT_THAT(Fails(Config("server: 'https://a'", "client-key-data: hunter2!")), Not(HasSubstr("hunter2")));
+}
+
+TEST_F(KubeconfigTest, APodFindsItsServiceAccount) {
+  folder_.Write("token", "t1\n");
+  folder_.Write("ca.crt", ca_.certificate_pem);
+  folder_.Write("namespace", "kube-system\n");
+  Result<Kubeconfig> config = LoadInCluster({"10.0.0.1", "443", folder_.Path("")});
+  ASSERT_TRUE(config.ok()) << config.error().text();
+  EXPECT_EQ(config->server, "https://10.0.0.1:443");
+  EXPECT_EQ(config->namespace_, "kube-system");
+  EXPECT_EQ(config->tls.ca_file, folder_.Path("ca.crt"));
+  EXPECT_EQ(Credentials(*config, Duration::Seconds(1)).Header(), "Bearer t1");
+  config = LoadInCluster({"fd00::1", "443", folder_.Path("")});
+  ASSERT_TRUE(config.ok()) << config.error().text();
+  EXPECT_EQ(config->server, "https://[fd00::1]:443");
+
+  EXPECT_THAT(LoadInCluster({"", "443", folder_.Path("")}).error().text(),
+              HasSubstr("in-cluster configuration: KUBERNETES_SERVICE_HOST is not set"));
+  EXPECT_THAT(LoadInCluster({"a b", "443", folder_.Path("")}).error().text(), HasSubstr("KUBERNETES_SERVICE_HOST"));
+  EXPECT_THAT(LoadInCluster({"10.0.0.1", "443", folder_.Path("none")}).error().text(),
+              HasSubstr(folder_.Path("none") + "/token"));
+  folder_.Write("ca.crt", "nothing");
+  EXPECT_THAT(LoadInCluster({"10.0.0.1", "443", folder_.Path("")}).error().text(),
+              AllOf(HasSubstr(folder_.Path("ca.crt")), HasSubstr("no PEM certificate")));
+}
+
+TEST_F(KubeconfigTest, ATokenFileIsReadAgain) {
+  Kubeconfig config;
+  config.token_file = folder_.Write("token", "t1");
+  Credentials often(config, Duration{0});
+  Credentials seldom(config, Duration::Seconds(3600));
+  folder_.Write("token", "t2");
+  EXPECT_EQ(often.Header(), "Bearer t2");
+  EXPECT_EQ(seldom.Header(), "Bearer t1");
+  EXPECT_TRUE(seldom.Renew("Bearer t1"));  // the server has refused it
+  EXPECT_EQ(seldom.Header(), "Bearer t2");
+  EXPECT_TRUE(seldom.Renew("Bearer t1"));  // somebody else has renewed it meanwhile
+  EXPECT_FALSE(seldom.Renew("Bearer t2"));
+  folder_.Write("token", " \n");
+  EXPECT_EQ(often.Header(), "Bearer t2");  // half written, perhaps
+  std::filesystem::remove(folder_.Path("token"));
+  EXPECT_EQ(often.Header(), "Bearer t2");
+}
+
+}  // namespace
+}  // namespace berth::client

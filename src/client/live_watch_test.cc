@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// One watch, fed by hand.
+#include "client/live_watch.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include "client/fake_api_server_test_util.h"
+
+namespace berth::client {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+std::string Added(const std::string& name, uint64_t version) {
+  return R"({"type":"ADDED","object":)" + PodJson(name, version) + "}\n";
+}
+
+struct Fixture {
+  explicit Fixture(LiveWatchLimits limits = {}) {
+    watch = std::make_shared<LiveWatch>(
+        Kind::kPod, inbox, open,
+        WatchCallbacks{.event =
+                           [this](const WatchEvent& event) {
+                             heard.push_back(event.object ? MetaOf(*event.object).name : "-" + event.resource_version);
+                             if (drop_at_event) watch->Drop();
+                           },
+                       .closed =
+                           [this](const ApiStatus& status) {
+                             heard.push_back("closed " + std::to_string(status.code));
+                             why = status.message;
+                           }},
+        limits, [this](std::string sentence) { warnings.push_back(std::move(sentence)); },
+        [this] { return new_token; });
+  }
+  std::vector<std::string> Heard() {
+    inbox.Drain();
+    return std::exchange(heard, {});
+  }
+
+  util::Inbox inbox;
+  std::shared_ptr<bool> open = std::make_shared<bool>(true);
+  std::vector<std::string> heard, warnings;
+  std::string why;
+  bool drop_at_event = false, new_token = false;
+  std::shared_ptr<LiveWatch> watch;
+};
+
+TEST(LiveWatchTest, EventsComeInOrderThroughTheInbox) {
+  Fixture f;
+  f.watch->OnHead(200);
+  f.watch->OnPiece(Added("a", 1) + Added("b", 2));
+  EXPECT_THAT(f.heard, IsEmpty());  // not before somebody drains
+  EXPECT_THAT(f.Heard(), ElementsAre("a", "b"));
+  f.watch->OnPiece("\n\r\n" + Added("c", 3));
+  f.watch->OnEnd(Error::Ok());
+  EXPECT_THAT(f.Heard(), ElementsAre("c", "closed 200"));
+  EXPECT_THAT(f.warnings, IsEmpty());
+}
+
+TEST(LiveWatchTest, LinesMayBeCutAnywhere) {
+  const std::string text = Added("a", 1) + Added("b", 2) + "\n" + Added("ä", 3);
+  EXPECT_TRUE(rc::check([&] {
+    Fixture f;
+    f.watch->OnHead(200);
+    std::string_view rest = text;
+    while (!rest.empty()) {
+      const size_t size = *rc::gen::inRange<size_t>(1, 1 + rest.size());
+      f.watch->OnPiece(rest.substr(0, size));
+      rest.remove_prefix(size);
+    }
+    RC_ASSERT(f.Heard() == (std::vector<std::string>{"a", "b", "ä"}));
+  }));
+}
+
+TEST(LiveWatchTest, ALineWithoutItsEndIsNoEvent) {
+  Fixture f;
+  f.watch->OnHead(200);
+  const std::string line = Added("a", 1);
+  f.watch->OnPiece(std::string_view(line).substr(0, line.size() - 1));
+  f.watch->OnEnd(Error("it ends too early"));
+  EXPECT_THAT(f.Heard(), ElementsAre("closed 0"));
+}
+
+TEST(LiveWatchTest, AnErrorEventEndsTheWatch) {
+  Fixture f;
+  f.watch->OnHead(200);
+  f.watch->OnPiece(Added("a", 1) + R"({"type":"ERROR","object":)" + StatusJson(410, "too old") + "}\n" + Added("b", 2));
+  f.watch->OnPiece(Added("c", 3));
+  f.watch->OnEnd(Error::Ok());
+  EXPECT_THAT(f.Heard(), ElementsAre("a", "closed 410"));
+  EXPECT_EQ(f.why, "too old");
+  EXPECT_THAT(f.warnings, IsEmpty());
+}
+
+TEST(LiveWatchTest, GarbageEndsTheWatch) {
+  for (const std::string garbage : {"garbage\n", "{}\n", "{\"type\":\"ADDED\",\"object\":{\"kind\":\"Node\"}}\n"}) {
+    Fixture f;
+    f.watch->OnHead(200);
+    f.watch->OnPiece(Added("a", 1) + garbage + Added("b", 2));
+    EXPECT_THAT(f.Heard(), ElementsAre("a", "closed 0"));
+    EXPECT_THAT(f.warnings, ElementsAre(HasSubstr("watch of Pod ended: no event: ")));
+  }
+}
+
+TEST(LiveWatchTest, AnUnreadableObjectIsPassedOverAndItsVersionKept) {
+  Fixture f;
+  f.watch->OnHead(200);
+  f.watch->OnPiece(
+      R"({"type":"ADDED","object":{"kind":"Pod","metadata":{"name":"bad","resourceVersion":"7"},"spec":7}})"
+      "\n" +
+      Added("a", 8));
+  EXPECT_THAT(f.Heard(), ElementsAre("-7", "a"));
+  EXPECT_THAT(f.warnings, ElementsAre(HasSubstr("watch of Pod: passed over: Pod \"bad\": spec")));
+}
+
+TEST(LiveWatchTest, LinesThatDoNotEndAreCut) {
+  Fixture f({.max_line_bytes = 1000, .max_unread_bytes = 1 << 20});
+  f.watch->OnHead(200);
+  for (int i = 0; i < 100; ++i) f.watch->OnPiece(std::string(100, ' '));
+  EXPECT_THAT(f.Heard(), ElementsAre("closed 0"));
+  EXPECT_THAT(f.why, HasSubstr("exceeds 1000 bytes"));
+  Fixture g({.max_line_bytes = 1000, .max_unread_bytes = 1 << 20});
+  g.watch->OnHead(200);
+  g.watch->OnPiece(Added("a", 1) + std::string(1001, ' ') + "\n");
+  EXPECT_THAT(g.Heard(), ElementsAre("a", "closed 0"));
+}
+
+TEST(LiveWatchTest, EventsThatNobodyTakesAreBounded) {
+  Fixture f({.max_line_bytes = 1 << 20, .max_unread_bytes = 1000});
+  f.watch->OnHead(200);
+  for (uint64_t i = 0; i < 100; ++i) f.watch->OnPiece(Added("a", i));
+  const std::vector<std::string> heard = f.Heard();
+  EXPECT_LT(heard.size(), 12u);
+  EXPECT_EQ(heard.back(), "closed 0");
+
+  Fixture reading({.max_line_bytes = 1 << 20, .max_unread_bytes = 1000});
+  reading.watch->OnHead(200);
+  for (uint64_t i = 0; i < 100; ++i) {
+    reading.watch->OnPiece(Added("a", i));
+    EXPECT_THAT(reading.Heard(), ElementsAre("a"));
+  }
+}
+
+TEST(LiveWatchTest, ARefusalHasItsCodeAndMessage) {
+  Fixture f;
+  f.watch->OnHead(403);
+  const std::string body = StatusJson(403, "pods is forbidden");
+  f.watch->OnPiece(body.substr(0, 10));
+  f.watch->OnPiece(body.substr(10));
+  f.watch->OnEnd(Error::Ok());
+  EXPECT_THAT(f.Heard(), ElementsAre("closed 403"));
+  EXPECT_EQ(f.why, "pods is forbidden");
+
+  Fixture endless;
+  endless.watch->OnHead(500);
+  for (int i = 0; i < 1000; ++i) endless.watch->OnPiece(std::string(1000, 'x'));
+  endless.watch->OnEnd(Error("cut"));
+  EXPECT_THAT(endless.Heard(), ElementsAre("closed 500"));
+  EXPECT_LT(endless.why.size(), 1100u);
+
+  Fixture odd;
+  odd.watch->OnHead(204);
+  odd.watch->OnEnd(Error::Ok());
+  EXPECT_THAT(odd.Heard(), ElementsAre("closed 0"));
+}
+
+TEST(LiveWatchTest, ARefusedTokenIsNoReasonToListAgainIfThereIsANewOne) {
+  Fixture f;
+  f.watch->OnHead(401);
+  f.watch->OnEnd(Error::Ok());
+  EXPECT_THAT(f.Heard(), ElementsAre("closed 401"));
+  Fixture g;
+  g.new_token = true;
+  g.watch->OnHead(401);
+  g.watch->OnEnd(Error::Ok());
+  EXPECT_THAT(g.Heard(), ElementsAre("closed 0"));
+}
+
+TEST(LiveWatchTest, NobodyIsCalledWhoHasGone) {
+  Fixture f;
+  f.watch->OnHead(200);
+  f.drop_at_event = true;
+  f.watch->OnPiece(Added("a", 1) + Added("b", 2));
+  f.watch->OnEnd(Error::Ok());
+  EXPECT_THAT(f.Heard(), ElementsAre("a"));
+
+  Fixture g;
+  g.watch->OnHead(200);
+  g.watch->OnPiece(Added("a", 1));
+  g.watch->OnEnd(Error::Ok());
+  *g.open = false;  // the door is closed
+  EXPECT_THAT(g.Heard(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace berth::client

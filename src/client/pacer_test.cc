@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/pacer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <future>
+#include <thread>
+#include <vector>
+
+namespace berth::client {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+const TokenBucket::TimePoint kStart{seconds(1000)};
+
+TEST(TokenBucketTest, ABurstAtOnceThenARate) {
+  TokenBucket bucket(50, 100, kStart);
+  for (int i = 0; i < 100; ++i) EXPECT_TRUE(bucket.Take(kStart));
+  EXPECT_FALSE(bucket.Take(kStart));
+  EXPECT_FALSE(bucket.Take(kStart + milliseconds(19)));
+  EXPECT_TRUE(bucket.Take(kStart + milliseconds(20)));
+  EXPECT_FALSE(bucket.Take(kStart + milliseconds(21)));
+  int taken = 0;
+  for (int ms = 21; ms <= 1020; ++ms) taken += bucket.Take(kStart + milliseconds(ms)) ? 1 : 0;
+  EXPECT_EQ(taken, 50);
+  for (int i = 0; i < 100; ++i) EXPECT_TRUE(bucket.Take(kStart + seconds(60)));  // no more than a burst is saved up
+  EXPECT_FALSE(bucket.Take(kStart + seconds(60)));
+}
+
+TEST(TokenBucketTest, SaysWhenTheNextOneIsThere) {
+  TokenBucket bucket(4, 1, kStart);
+  EXPECT_EQ(bucket.Next(kStart), kStart);
+  ASSERT_TRUE(bucket.Take(kStart));
+  const TokenBucket::TimePoint next = bucket.Next(kStart);
+  EXPECT_FALSE(bucket.Take(next - milliseconds(1)));
+  EXPECT_TRUE(bucket.Take(next));
+  EXPECT_LE(next, kStart + milliseconds(251));
+}
+
+TEST(TokenBucketTest, TimeThatGoesBackGivesNothing) {
+  TokenBucket bucket(1, 1, kStart);
+  ASSERT_TRUE(bucket.Take(kStart + seconds(5)));
+  EXPECT_FALSE(bucket.Take(kStart));
+  EXPECT_FALSE(bucket.Take(kStart + seconds(5)));
+}
+
+TEST(TokenBucketTest, WithoutARateThereIsNoLimit) {
+  TokenBucket bucket(0, 1, kStart);
+  for (int i = 0; i < 1000; ++i) EXPECT_TRUE(bucket.Take(kStart));
+  EXPECT_EQ(bucket.Next(kStart), kStart);
+  TokenBucket tiny(1e-300, 1, kStart);
+  ASSERT_TRUE(tiny.Take(kStart));
+  EXPECT_GT(tiny.Next(kStart), kStart);
+}
+
+TEST(PacerTest, CallsGoInOrderAndTheFirstOnesAtOnce) {
+  Pacer pacer(1000, 3);
+  const std::thread::id here = std::this_thread::get_id();
+  std::mutex mutex;
+  std::vector<int> order;
+  std::vector<bool> at_once;
+  std::promise<void> last;
+  for (int i = 0; i < 10; ++i) {
+    pacer.Run([&, i] {
+      const std::lock_guard lock(mutex);
+      order.push_back(i);
+      at_once.push_back(std::this_thread::get_id() == here);
+      if (i == 9) last.set_value();
+    });
+  }
+  last.get_future().wait();
+  pacer.Stop();
+  EXPECT_THAT(order, ::testing::ElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, 9));
+  EXPECT_TRUE(at_once[0] && at_once[1] && at_once[2]);
+  EXPECT_FALSE(at_once[9]);
+}
+
+TEST(PacerTest, WhatIsPutOffDoesNotKeepOthersWaiting) {
+  Pacer pacer(0, 1);
+  std::promise<void> soon;
+  bool late = false;
+  pacer.RunLater(seconds(3600), [&] { late = true; });
+  pacer.RunLater(milliseconds(1), [&] { soon.set_value(); });
+  soon.get_future().wait();
+  bool now = false;
+  pacer.Run([&] { now = true; });
+  EXPECT_TRUE(now);
+  pacer.Stop();
+  EXPECT_FALSE(late);
+}
+
+TEST(PacerTest, NothingIsCalledAfterTheStop) {
+  Pacer pacer(1e-6, 1);
+  int calls = 0;
+  for (int i = 0; i < 5; ++i) pacer.Run([&] { ++calls; });
+  pacer.Stop();
+  pacer.Run([&] { ++calls; });
+  pacer.RunLater(milliseconds(0), [&] { ++calls; });
+  EXPECT_EQ(calls, 1);
+}
+
+}  // namespace
+}  // namespace berth::client

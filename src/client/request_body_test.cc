@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/request_body.h"
+
+#include <gtest/gtest.h>
+
+#include "api/json_scan.h"
+#include "client/resource_path.h"
+#include "client/wire.h"
+
+namespace berth::client {
+namespace {
+
+const ObjectName kPod{"ns", "web-1", "uid-1"};
+
+TEST(RequestBodyTest, ABindingNamesPodUidAndNode) {
+  EXPECT_EQ(BindingBody(kPod, "node-1"),
+            R"({"kind":"Binding","apiVersion":"v1","metadata":{"name":"web-1","namespace":"ns","uid":"uid-1"},)"
+            R"("target":{"kind":"Node","name":"node-1"}})");
+}
+
+TEST(RequestBodyTest, APatchChangesWhatItSaysAlone) {
+  PodStatusPatch patch;
+  patch.pod = kPod;
+  patch.condition = PodCondition{"PodScheduled", "False", "Unschedulable", "0/1 nodes: \"x\"\n"};
+  EXPECT_EQ(PodStatusPatchBody(patch, Time{1'000'000'000}),
+            R"({"metadata":{"uid":"uid-1"},"status":{"conditions":[{"type":"PodScheduled","status":"False",)"
+            R"("reason":"Unschedulable","message":"0/1 nodes: \"x\"\u000a","lastProbeTime":null,)"
+            R"("lastTransitionTime":"1970-01-01T00:00:01Z"}]}})");
+  patch.condition.reset();
+  patch.nominated_node_name = "node-1";
+  EXPECT_EQ(PodStatusPatchBody(patch, Time{}),
+            R"({"metadata":{"uid":"uid-1"},"status":{"nominatedNodeName":"node-1"}})");
+  patch.nominated_node_name = "";
+  patch.pod.uid = "";
+  EXPECT_EQ(PodStatusPatchBody(patch, Time{}), R"({"metadata":{},"status":{"nominatedNodeName":null}})");
+}
+
+TEST(RequestBodyTest, ADeletionIsOfOneIncarnation) {
+  EXPECT_EQ(DeleteBody(kPod), R"({"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"uid-1"}})");
+  EXPECT_EQ(DeleteBody({"ns", "a", ""}), R"({"kind":"DeleteOptions","apiVersion":"v1"})");
+}
+
+TEST(RequestBodyTest, AnEventIsAsKubeSchedulerWritesIt) {
+  EventRecord event;
+  event.regarding = kPod;
+  event.type = "Normal";
+  event.reason = "Preempted";
+  event.action = "Preempting";
+  event.note = "Preempted by pod u on node n";
+  event.related = "other/vip";
+  event.reporting_controller = "my-scheduler";
+  event.time = Time{1'700'000'000'123'456'789};
+  EXPECT_EQ(EventBody(event, "my-scheduler-host"),
+            R"({"kind":"Event","apiVersion":"events.k8s.io/v1",)"
+            R"("metadata":{"name":"web-1.17979cfe3d85cd15","namespace":"ns"},)"
+            R"("eventTime":"2023-11-14T22:13:20.123456Z","reportingController":"my-scheduler",)"
+            R"("reportingInstance":"my-scheduler-host","action":"Preempting","reason":"Preempted",)"
+            R"("regarding":{"kind":"Pod","apiVersion":"v1","namespace":"ns","name":"web-1","uid":"uid-1"},)"
+            R"("related":{"kind":"Pod","apiVersion":"v1","namespace":"other","name":"vip"},)"
+            R"("note":"Preempted by pod u on node n","type":"Normal"})");
+}
+
+TEST(RequestBodyTest, TextThatIsNotUtf8IsStillJson) {
+  EventRecord event;
+  event.regarding = kPod;
+  event.note = "a\xff\xc3(b";
+  const std::string body = EventBody(event, "x");
+  EXPECT_TRUE(CheckUtf8(body).ok());
+  EXPECT_NE(body.find(R"("note":"a??(b")"), std::string::npos) << body;
+}
+
+TEST(RequestBodyTest, ALeaseComesBackAsItWent) {
+  Lease lease;
+  lease.namespace_ = "kube-system";
+  lease.name = "berth";
+  lease.resource_version = "17";
+  lease.holder = "me";
+  lease.duration = Duration::Seconds(15);
+  lease.acquired = Time{1'700'000'000'000'001'000};
+  lease.renewed = Time{1'700'000'005'999'999'000};
+  lease.transitions = 3;
+  std::string body = LeaseBody(lease);
+  const Result<Lease> read = ReadLease(body);
+  ASSERT_TRUE(read.ok()) << read.error().text();
+  EXPECT_EQ(read->namespace_, lease.namespace_);
+  EXPECT_EQ(read->name, lease.name);
+  EXPECT_EQ(read->resource_version, lease.resource_version);
+  EXPECT_EQ(read->holder, lease.holder);
+  EXPECT_EQ(read->duration, lease.duration);
+  EXPECT_EQ(read->acquired, lease.acquired);
+  EXPECT_EQ(read->renewed, lease.renewed);
+  EXPECT_EQ(read->transitions, lease.transitions);
+}
+
+TEST(RequestBodyTest, TimesAreThoseOfRfc3339) {
+  EXPECT_EQ(FormatTime(Time{951'782'400'999'999'999}), "2000-02-29T00:00:00Z");
+  EXPECT_EQ(FormatMicroTime(Time{-1'000}), "1969-12-31T23:59:59.999999Z");
+}
+
+TEST(ResourcePathTest, EveryKindHasItsPathAndNamesAreEncoded) {
+  for (size_t i = 0; i < kKindCount; ++i) {
+    const std::string path(CollectionPath(static_cast<Kind>(i)));
+    EXPECT_TRUE(path.starts_with("/api/v1/") || path.starts_with("/apis/")) << path;
+  }
+  EXPECT_EQ(CollectionPath(Kind::kResourceSlice), "/apis/resource.k8s.io/v1/resourceslices");
+  EXPECT_EQ(PodPath("a/b", "c?d e%"), "/api/v1/namespaces/a%2Fb/pods/c%3Fd%20e%25");
+}
+
+}  // namespace
+}  // namespace berth::client

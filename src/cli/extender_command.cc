@@ -315,6 +315,7 @@ int ExtenderCommand(const std::vector<std::string>& args, const Registry& regist
   options.server.port = static_cast<uint16_t>(arguments.port);
   options.server.threads = std::clamp(std::thread::hardware_concurrency(), 1u, 4u);
   options.server.max_request_bytes = static_cast<uint64_t>(arguments.max_request_bytes);
+  options.server.max_total_bytes = std::max(options.server.max_total_bytes, options.server.max_request_bytes);
   // A preset means our plugins, whatever others have their names.
   Registry own;
   extender::RegisterPresetPlugins(own);

@@ -2,6 +2,8 @@
 // Putting an extender together.
 #include "extender/extender_server.h"
 
+#include <arpa/inet.h>
+
 #include <algorithm>
 #include <initializer_list>
 #include <utility>
@@ -11,7 +13,9 @@
 namespace berth::extender {
 
 bool IsLoopback(const std::string& address) {
-  return address == "localhost" || address == "::1" || address == "[::1]" || address.starts_with("127.");
+  in_addr v4{};
+  if (inet_pton(AF_INET, address.c_str(), &v4) == 1) return ntohl(v4.s_addr) >> 24 == 127;
+  return address == "localhost" || address == "::1" || address == "[::1]";
 }
 
 std::string OpenDoorWarning(const net::ServerOptions& server, const std::vector<Route>& routes) {

@@ -241,7 +241,7 @@ TEST(IsLoopbackTest, OnlyAddressesOfThisMachineAre) {
   for (const char* address : {"127.0.0.1", "127.8.0.1", "::1", "[::1]", "localhost"}) {
     EXPECT_TRUE(IsLoopback(address)) << address;
   }
-  for (const char* address : {"0.0.0.0", "::", "10.0.0.1", "", "127", "example.com"}) {
+  for (const char* address : {"0.0.0.0", "::", "10.0.0.1", "", "127", "example.com", "127.example.com"}) {
     EXPECT_FALSE(IsLoopback(address)) << address;
   }
 }

@@ -57,6 +57,13 @@ class Cool final : public NodePlugin {
   Verdict FilterNode(const Pod&, NodeView node) const override { return node.Label("hot") ? kHot : kFits; }
 };
 
+// Has the name of a preset's plugin.
+class Namesake final : public NodePlugin {
+ public:
+  static constexpr std::string_view kName = "LabelPriority";
+  int64_t ScoreNode(const Pod&, NodeView) const override { return 1; }
+};
+
 class ExtenderCommandTest : public ::testing::Test {
  protected:
   ExtenderCommandTest() {
@@ -172,11 +179,6 @@ TEST_F(ExtenderCommandTest, VerbsThatAreGivenReplaceThoseOfAPreset) {
 }
 
 TEST_F(ExtenderCommandTest, APresetIsServedByItsOwnPluginsWhoeverHasTheirNames) {
-  class Namesake final : public NodePlugin {
-   public:
-    static constexpr std::string_view kName = "LabelPriority";
-    int64_t ScoreNode(const Pod&, NodeView) const override { return 1; }
-  };
   registry_ = {};
   registry_.Add<Namesake>();
   extender::RegisterPresetPlugins(registry_);

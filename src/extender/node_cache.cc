@@ -4,6 +4,8 @@
 
 #include <xxhash.h>
 
+#include <algorithm>
+#include <bit>
 #include <cstring>
 #include <random>
 
@@ -26,6 +28,25 @@ NodeCache::Hash NodeCache::HashOf(std::string_view text) const {
   return {hash.high64, hash.low64};
 }
 
+NodeCache::Entry& NodeCache::At(uint64_t prefix) {
+  const size_t mask = table_.size() - 1;
+  size_t i = prefix & mask;
+  while (table_[i].size != 0 && table_[i].prefix != prefix) i = (i + 1) & mask;
+  return table_[i];
+}
+
+void NodeCache::Rebuild(size_t entries, uint64_t since) {
+  std::vector<Entry> before = std::move(table_);
+  table_ = std::vector<Entry>(std::bit_ceil(std::max<size_t>(64, 2 * entries)));
+  count_ = bytes_ = 0;
+  for (Entry& entry : before) {
+    if (entry.size == 0 || entry.used < since) continue;
+    ++count_;
+    bytes_ += entry.size;
+    At(entry.prefix) = std::move(entry);
+  }
+}
+
 std::pair<std::shared_ptr<const Node>, size_t> NodeCache::Find(std::string_view text) {
   if (text.size() < kPrefix) return {};
   const uint64_t prefix = HashOfPrefix(text);
@@ -33,11 +54,12 @@ std::pair<std::shared_ptr<const Node>, size_t> NodeCache::Find(std::string_view 
   std::pair<std::shared_ptr<const Node>, size_t> found;
   {
     const std::lock_guard lock(mutex_);
-    const auto it = by_prefix_.find(prefix);
-    if (it == by_prefix_.end() || it->second.size > text.size()) return {};
-    it->second.used = round_;
-    hash = it->second.hash;
-    found = {it->second.node, it->second.size};
+    if (table_.empty()) return {};
+    Entry& entry = At(prefix);
+    if (entry.size == 0 || entry.size > text.size()) return {};
+    entry.used = round_;
+    hash = entry.hash;
+    found = {entry.node, entry.size};
   }
   if (HashOf(text.substr(0, found.second)) != hash) return {};
   return found;
@@ -48,29 +70,25 @@ void NodeCache::Add(std::string_view json, std::shared_ptr<const Node> node) {
   const uint64_t prefix = HashOfPrefix(json);
   const Hash hash = HashOf(json);
   const std::lock_guard lock(mutex_);
-  const auto known = by_prefix_.find(prefix);
-  const size_t before = known == by_prefix_.end() ? 0 : known->second.size;
-  if (bytes_ - before + json.size() > kMaxBytes) return;
-  bytes_ += json.size() - before;
-  by_prefix_[prefix] = {hash, json.size(), std::move(node), round_};
+  if (2 * (count_ + 1) > table_.size()) Rebuild(2 * (count_ + 1), 0);
+  Entry& entry = At(prefix);
+  const size_t bytes = bytes_ - entry.size + json.size();
+  if (bytes > kMaxBytes) return;
+  bytes_ = bytes;
+  if (entry.size == 0) ++count_;
+  entry = {prefix, hash, json.size(), std::move(node), round_};
 }
 
 void NodeCache::Settle(size_t nodes) {
   constexpr size_t kAlwaysKept = 1024;
   const std::lock_guard lock(mutex_);
-  if (by_prefix_.size() > 2 * nodes + kAlwaysKept || bytes_ > kMaxBytes / 2) {
-    std::erase_if(by_prefix_, [&](const auto& item) {
-      if (item.second.used == round_) return false;
-      bytes_ -= item.second.size;
-      return true;
-    });
-  }
+  if (count_ > 2 * nodes + kAlwaysKept || bytes_ > kMaxBytes / 2) Rebuild(count_, round_);
   ++round_;
 }
 
 size_t NodeCache::size() const {
   const std::lock_guard lock(mutex_);
-  return by_prefix_.size();
+  return count_;
 }
 
 }  // namespace berth::extender

@@ -8,8 +8,8 @@
 #include <memory>
 #include <mutex>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "berth/node.h"
 
@@ -43,20 +43,26 @@ class NodeCache {
 
  private:
   using Hash = std::pair<uint64_t, uint64_t>;
-  struct Entry {
+  // A line of the processor's cache: a request that passes through leaves nothing of us in there.
+  struct alignas(64) Entry {
+    uint64_t prefix = 0;
     Hash hash;
-    size_t size = 0;
+    size_t size = 0;  // 0: free
     std::shared_ptr<const Node> node;
     uint64_t used = 0;  // the round in which it was last asked for
   };
   uint64_t HashOfPrefix(std::string_view text) const;
   Hash HashOf(std::string_view text) const;
+  // The entry of this beginning, or the free one where it would be.
+  Entry& At(uint64_t prefix);
+  // Makes the table fit for so many entries and leaves out what was not asked for since round `since`.
+  void Rebuild(size_t entries, uint64_t since);
 
   const bool with_images_;
   std::array<unsigned char, 192> secret_;
   mutable std::mutex mutex_;
-  std::unordered_map<uint64_t, Entry> by_prefix_;  // one node for each beginning: of a node's versions the last
-  size_t bytes_ = 0;
+  std::vector<Entry> table_;  // open, a power of two; one node for each beginning: of a node's versions the last
+  size_t count_ = 0, bytes_ = 0;
   uint64_t round_ = 1;
 };
 

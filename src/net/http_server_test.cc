@@ -414,6 +414,29 @@ TEST(HttpServer, CutsWhatIsThereWhenPatienceIsOver) {
   respond({});  // too late, and harmless
 }
 
+TEST(HttpServer, ReadsABodyIntoTheMemoryOfAnEarlierOne) {
+  const void* before = nullptr;
+  bool same = false;
+  const auto server = StartOrDie({}, [&](HttpRequest request, const Respond& respond) {
+    same = request.body.data() == before;
+    before = request.body.data();
+    HttpResponse response;
+    response.body = std::to_string(request.body.size()) + " bytes, " +
+                    std::to_string(request.body.find_first_not_of(request.body.front())) + ", room " +
+                    (request.body.capacity() >= request.body.size() + 64 ? "yes" : "no");
+    response.spare = std::move(request.body);
+    respond(std::move(response));
+  });
+  const std::string none = std::to_string(std::string::npos);
+  char fill = 'a';
+  for (const size_t size : {3'000'000, 2'999'999, 3'100'000, 70'000, 3'000'000}) {
+    const std::string head = "POST /p HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: ";
+    const std::string answer = Ask(*server, head + std::to_string(size) + "\r\n\r\n" + std::string(size, fill++));
+    EXPECT_TRUE(answer.ends_with("\r\n\r\n" + std::to_string(size) + " bytes, " + none + ", room yes")) << answer;
+    EXPECT_EQ(same, fill > 'b') << size;
+  }
+}
+
 TEST(HttpServer, SaysWhyItCannotListen) {
   const auto server = StartOrDie({});
   ServerOptions options;

@@ -98,7 +98,7 @@ func pod() *v1.Pod {
 	}
 }
 
-// node is as cloud providers' nodes are: a dozen and a half labels, three dozen names of images, five conditions, managed fields of
+// node is as cloud providers' nodes are: a dozen and a half labels, thirty names of images, five conditions, managed fields of
 // two managers; about 8 kB.
 func node(i int) v1.Node {
 	zone := fmt.Sprintf("eu-west-1%c", 'a'+i%3)
@@ -146,7 +146,7 @@ func node(i int) v1.Node {
 		n.Status.Conditions = append(n.Status.Conditions, v1.NodeCondition{Type: name, Status: status, LastHeartbeatTime: start, LastTransitionTime: start,
 			Reason: "KubeletHas" + string(name), Message: fmt.Sprintf("kubelet has sufficient room for %s, looked at it %d times", name, i%50+k)})
 	}
-	for k := range 18 {
+	for k := range 16 {
 		image := (i + k*k) % 400
 		n.Status.Images = append(n.Status.Images, v1.ContainerImage{SizeBytes: int64(image)*1_713_131 + 900_000, Names: []string{
 			fmt.Sprintf("registry.example.com/team-%d/service-%d@sha256:%064x", image%20, image, image*7919),

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pod and the nodes that an extender is asked about: made up, or read from files.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "berth/error.h"
+
+namespace berth::conform {
+
+// A node as kube-scheduler sends it: without kind and apiVersion, with managedFields.
+struct SampleNode {
+  std::string name;
+  std::string json;
+};
+
+using Labels = std::vector<std::pair<std::string, std::string>>;
+
+struct Samples {
+  std::string pod;  // JSON, without kind, apiVersion and managedFields
+  std::vector<SampleNode> nodes;
+};
+
+// As large as nodes of a real cluster are, about 8 kB. `labels` are on two nodes of three, so that a filter that looks
+// at them has something to pass and something to fail. Equal arguments give equal text.
+SampleNode MakeNode(size_t index, const Labels& labels);
+std::string MakePod();
+
+// The first pod, and all nodes, of files in YAML or JSON; lists are taken apart. An empty path: made up. The Error
+// names the file.
+Result<std::string> ReadPod(const std::string& path);
+Result<std::vector<SampleNode>> ReadNodes(const std::string& path);
+
+// `object` with fields that no version of the API has, and with nulls where it has nothing. REQUIRES: a JSON object.
+std::string WithUnknownFields(const std::string& object);
+std::string PodWithNulls(const std::string& pod);
+std::string NodeWithNulls(const std::string& node);
+
+}  // namespace berth::conform

@@ -11,6 +11,7 @@
 #include "berth/version.h"
 #include "cli/bench_command.h"
 #include "cli/config_command.h"
+#include "cli/conform_command.h"
 #include "cli/explain_command.h"
 #include "cli/extender_command.h"
 #include "cli/flags.h"
@@ -28,6 +29,7 @@ constexpr char kUsage[] =
     "  explain   why a pod is pending, or why it goes where it goes (--offline, from files)\n"
     "  extender  serve plugins to a kube-scheduler over HTTP, as its extender\n"
     "  config    check a KubeSchedulerConfiguration, or print it with all defaults\n"
+    "  conform   check anybody's scheduler extender against the protocol\n"
     "  bench     run kube-scheduler's scheduler_perf workloads and measure them\n"
     "  version   what this is\n"
     "\n"
@@ -56,7 +58,7 @@ int VersionCommand(const std::vector<std::string>& args) {
 
 // Commands that the design names and that are not built yet: a true "not yet" instead of "unknown".
 bool IsPlanned(const std::string& command) {
-  for (const char* name : {"scheduler", "kube-scheduler", "up", "controller", "conform"})
+  for (const char* name : {"scheduler", "kube-scheduler", "up", "controller"})
     if (command == name) return true;
   return false;
 }
@@ -71,6 +73,7 @@ int Run(const std::vector<std::string>& args, const Registry& registry) {
   if (args[0] == "explain") return cli::ExplainCommand(rest, registry, std::cout, std::cerr);
   if (args[0] == "extender") return cli::ExtenderCommand(rest, registry, std::cout, std::cerr);
   if (args[0] == "bench") return cli::BenchCommand(rest, registry, std::cout, std::cerr);
+  if (args[0] == "conform") return cli::ConformCommand(rest, std::cout, std::cerr);
   if (args[0] == "config") return cli::ConfigCommand(rest, registry, std::cout, std::cerr);
   if (args[0] == "version" || args[0] == "--version") return VersionCommand(rest);
   // A leading flag without a command means `scheduler`, as kube-scheduler is started.

@@ -49,7 +49,7 @@ TEST(MainTest, WhoAsksForHelpGetsItOnStandardOutput) {
     EXPECT_EQ(ran.code, 0);
     EXPECT_THAT(ran.out, HasSubstr("usage: berth COMMAND"));
   }
-  for (const char* command : {"sim", "explain"}) {
+  for (const char* command : {"sim", "explain", "conform"}) {
     const Ran ran = RunMain({command, "--help"});
     EXPECT_EQ(ran.code, 0);
     EXPECT_THAT(ran.out, HasSubstr(std::string("usage: berth ") + command));

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/event_loop.h"
 
+#include <netdb.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -23,6 +25,27 @@ Deadline After(Duration span) {
   return span.ns <= 0 ? kNoDeadline : std::chrono::steady_clock::now() + std::chrono::nanoseconds(span.ns);
 }
 
+namespace {
+
+Result<std::vector<SocketAddress>> Lookup(const std::string& host, const std::string& port) {
+  addrinfo hints = {};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_NUMERICSERV;
+  addrinfo* found = nullptr;
+  const int code = ::getaddrinfo(host.c_str(), port.c_str(), &hints, &found);
+  if (code != 0) return Error("no address of " + host + ": " + ::gai_strerror(code));
+  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(found, ::freeaddrinfo);
+  std::vector<SocketAddress> addresses;
+  for (const addrinfo* entry = found; entry != nullptr; entry = entry->ai_next) {
+    SocketAddress& address = addresses.emplace_back();
+    address.length = entry->ai_addrlen;
+    std::memcpy(&address.storage, entry->ai_addr, entry->ai_addrlen);
+  }
+  return addresses;
+}
+
+}  // namespace
+
 struct EventLoop::Impl {
   asio::io_context context{1};  // one thread runs it
   std::optional<asio::executor_work_guard<asio::io_context::executor_type>> work;
@@ -30,7 +53,7 @@ struct EventLoop::Impl {
   std::atomic<std::thread::id> id;
 };
 
-EventLoop::EventLoop() : impl_(std::make_unique<Impl>()) {}
+EventLoop::EventLoop() : impl_(std::make_shared<Impl>()) {}
 
 EventLoop::~EventLoop() { assert(!impl_->thread.joinable()); }
 
@@ -52,21 +75,15 @@ void EventLoop::Post(std::function<void()> call) { asio::post(impl_->context, st
 bool EventLoop::InThread() const { return impl_->id.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
 
 void EventLoop::Resolve(const std::string& host, const std::string& port,
-                        std::function<void(Result<std::vector<SocketAddress>>)> done) {
-  using Resolver = asio::ip::tcp::resolver;
-  auto resolver = std::make_shared<Resolver>(impl_->context);
-  resolver->async_resolve(
-      host, port, [host, resolver, done = std::move(done)](error_code failure, const Resolver::results_type& found) {
-        if (failure) return done(Error("no address of " + host + ": " + failure.message()));
-        std::vector<SocketAddress> addresses;
-        for (const auto& entry : found) {
-          const asio::ip::tcp::endpoint endpoint = entry.endpoint();
-          SocketAddress& address = addresses.emplace_back();
-          address.length = static_cast<socklen_t>(endpoint.size());
-          std::memcpy(&address.storage, endpoint.data(), endpoint.size());
-        }
-        done(std::move(addresses));
-      });
+                        std::function<void(const Result<std::vector<SocketAddress>>&)> done) {
+  // A thread that nobody waits for: the system's resolver may take minutes and cannot be told to stop. It does not keep
+  // the loop alive, and a loop that has gone by then is not told.
+  std::thread([impl = std::weak_ptr<Impl>(impl_), host, port, done = std::move(done)]() mutable {
+    auto found = std::make_shared<Result<std::vector<SocketAddress>>>(Lookup(host, port));
+    if (const std::shared_ptr<Impl> alive = impl.lock()) {
+      asio::post(alive->context, [found, done = std::move(done)] { done(*found); });
+    }
+  }).detach();
 }
 
 // Shared with the handlers that Asio holds: they may run after the Watch is gone and then find nobody waiting.
@@ -110,7 +127,10 @@ struct Watch::State : std::enable_shared_from_this<Watch::State> {
   bool cancelled = false;
 };
 
-Watch::Watch(EventLoop& loop, int fd) : state_(std::make_shared<State>(loop.impl_->context, fd)) {}
+Watch::Watch(EventLoop& loop, int fd) try : state_(std::make_shared<State>(loop.impl_->context, fd)) {
+} catch (...) {
+  if (fd >= 0) ::close(fd);
+}
 
 Watch::~Watch() {
   state_->waiter = nullptr;

@@ -44,14 +44,15 @@ class EventLoop {
 
   void Post(std::function<void()> call);
   bool InThread() const;
-  // Calls `done` on the loop's thread with what the system's resolver says. Names are looked up off the thread.
+  // Calls `done` on the loop's thread with what the system's resolver says, unless the loop has ended by then: nobody
+  // waits for a resolver that does not answer.
   void Resolve(const std::string& host, const std::string& port,
-               std::function<void(Result<std::vector<SocketAddress>>)> done);
+               std::function<void(const Result<std::vector<SocketAddress>>&)> done);
 
  private:
   friend class Watch;
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  std::shared_ptr<Impl> impl_;
 };
 
 enum class Wake { kReady, kTimeout, kCancelled };
@@ -64,6 +65,7 @@ class Watch {
   // kTime: until the deadline. kTurn: until the others on this thread have had theirs.
   enum class For { kRead, kWrite, kTime, kTurn };
 
+  // Owns `fd` also when it throws.
   Watch(EventLoop& loop, int fd);
   ~Watch();
   Watch(const Watch&) = delete;

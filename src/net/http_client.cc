@@ -1,16 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/http_client.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <deque>
 #include <exception>
 #include <mutex>
@@ -19,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "net/client_connection.h"
 #include "net/client_request.h"
 #include "net/event_loop.h"
 #include "net/http_parser.h"
@@ -35,16 +28,8 @@ using std::chrono::steady_clock;
 
 constexpr size_t kSmallBody = size_t{16} << 10;
 
-// A connection between two exchanges belongs to the pool.
-struct Connection {
-  Connection(EventLoop& loop, int fd) : stream(loop, fd) {}
-  Stream stream;
-  InputBuffer input;
-  steady_clock::time_point idle_since;
-};
-
 // One request on its way, and who hears of it.
-struct Exchange {
+struct Exchange : Cancellable {
   ClientRequest request;
   Deadline deadline = kNoDeadline;
 
@@ -61,15 +46,9 @@ struct Exchange {
   bool silenced = false;  // under mutex
 
   // The loop's thread only.
-  Watch* waiting = nullptr;
-  bool cancelled = false;
   bool heard = false;  // a byte of the response has come
   Error failure = Error::Ok();
 
-  void Cancel() {
-    cancelled = true;
-    if (waiting != nullptr) waiting->Cancel();
-  }
   // Calls unless the stream's owner has gone.
   template <class Call>
   void Tell(const Call& call) {
@@ -97,51 +76,13 @@ class Handle final : public ResponseStream {
   std::shared_ptr<Exchange> exchange_;
 };
 
-// Makes a Watch the one that cancelling the exchange ends.
-class Waiting {
- public:
-  Waiting(Exchange* exchange, Watch* watch) : exchange_(exchange) { exchange_->waiting = watch; }
-  ~Waiting() { exchange_->waiting = nullptr; }
-  Waiting(const Waiting&) = delete;
-  Waiting& operator=(const Waiting&) = delete;
-
- private:
-  Exchange* exchange_;
-};
-
-// A server that vanished says nothing, as one does that has nothing to say: a stream would wait for it for hours. The
-// system asks after 30 s of silence, and gives up a minute later.
-void KeepAlive(int fd) {
-  const auto set = [fd](int level, int option, int value) { ::setsockopt(fd, level, option, &value, sizeof(value)); };
-  set(SOL_SOCKET, SO_KEEPALIVE, 1);
-  set(IPPROTO_TCP, TCP_KEEPIDLE, 30);
-  set(IPPROTO_TCP, TCP_KEEPINTVL, 20);
-  set(IPPROTO_TCP, TCP_KEEPCNT, 3);
-}
-
-std::string Describe(Io io, const Stream& stream) {
-  switch (io) {
-    case Io::kOk:
-      return "fine";
-    case Io::kClosed:
-      return "the server closed the connection";
-    case Io::kTimeout:
-      return "timed out";
-    case Io::kCancelled:
-      return "cancelled";
-    case Io::kFailed:
-      break;
-  }
-  return stream.problem().empty() ? "the connection failed" : stream.problem();
-}
-
 }  // namespace
 
 struct HttpClient::Impl {
   ClientOptions options;
   Url url;
-  std::shared_ptr<TlsContext> tls;
   std::shared_ptr<EventLoop> loop = std::make_shared<EventLoop>();
+  std::optional<Connector> connector;
 
   // The loop's thread only.
   std::vector<std::unique_ptr<Connection>> idle;
@@ -153,9 +94,9 @@ struct HttpClient::Impl {
   void Begin(std::shared_ptr<Exchange> exchange);
   Detached Run(std::shared_ptr<Exchange> exchange);
   Task<bool> Attempt(Exchange* exchange, bool* reused);
+  void Next();
   std::unique_ptr<Connection> TakeIdle();
-  Task<std::unique_ptr<Connection>> Connect(Exchange* exchange);
-  Task<Result<std::vector<SocketAddress>>> Lookup(Exchange* exchange, Deadline deadline);
+  void Keep(std::unique_ptr<Connection> connection);
   Task<bool> Receive(Exchange* exchange, Connection* connection, bool* keep);
   Task<bool> ReceiveHead(Exchange* exchange, Connection* connection, std::unique_ptr<MessageParser>* parser);
   Task<bool> ReceiveBody(Exchange* exchange, Connection* connection, MessageParser* parser, bool* keep);
@@ -168,11 +109,23 @@ void HttpClient::Impl::Begin(std::shared_ptr<Exchange> exchange) {
     exchange->failure = Error("the client is closed");
     return Finish(exchange.get());
   }
-  if (!exchange->streamed && sending >= std::max<size_t>(options.max_connections, 1))
-    return waiting.push_back(std::move(exchange));
-  if (!exchange->streamed) ++sending;
+  if (!exchange->streamed) {
+    waiting.push_back(std::move(exchange));
+    return Next();
+  }
   active.insert(exchange.get());
   Run(std::move(exchange));
+}
+
+// Those who have waited longest go first.
+void HttpClient::Impl::Next() {
+  while (!waiting.empty() && sending < std::max<size_t>(options.max_connections, 1)) {
+    std::shared_ptr<Exchange> exchange = std::move(waiting.front());
+    waiting.pop_front();
+    ++sending;
+    active.insert(exchange.get());
+    Run(std::move(exchange));
+  }
 }
 
 Detached HttpClient::Impl::Run(std::shared_ptr<Exchange> exchange) {
@@ -184,21 +137,16 @@ Detached HttpClient::Impl::Run(std::shared_ptr<Exchange> exchange) {
       exchange->failure = Error::Ok();
       fine = co_await Attempt(exchange.get(), &reused);
     }
+    // A server that does not answer on one kept connection may be gone for all of them.
+    if (!fine && reused && !exchange->heard) idle.clear();
   } catch (const std::exception& thrown) {
     exchange->failure = Error(thrown.what());
   }
   active.erase(exchange.get());
   if (!exchange->streamed) --sending;
   Finish(exchange.get());
-  if (!exchange->streamed && !waiting.empty()) {
-    // Not from here: a queue of requests that all fail at once would need a stack as long as itself.
-    loop->Post([this] {
-      if (waiting.empty()) return;
-      std::shared_ptr<Exchange> next = std::move(waiting.front());
-      waiting.pop_front();
-      Begin(std::move(next));
-    });
-  }
+  // Not from here: a queue of requests that all fail at once would need a stack as long as itself.
+  if (!exchange->streamed && !waiting.empty()) loop->Post([this] { Next(); });
 }
 
 void HttpClient::Impl::Finish(Exchange* exchange) {
@@ -223,13 +171,36 @@ std::unique_ptr<Connection> HttpClient::Impl::TakeIdle() {
   return nullptr;
 }
 
+void HttpClient::Impl::Keep(std::unique_ptr<Connection> connection) {
+  const auto now = steady_clock::now();
+  std::erase_if(idle, [&](const std::unique_ptr<Connection>& old) {
+    return now - old->idle_since > std::chrono::nanoseconds(options.idle_timeout.ns);
+  });
+  if (closed || idle.size() >= options.max_connections) return;
+  connection->stream.watch().set_deadline(kNoDeadline);
+  connection->idle_since = now;
+  idle.push_back(std::move(connection));
+}
+
 // False with exchange->failure set.
 Task<bool> HttpClient::Impl::Attempt(Exchange* exchange, bool* reused) {
   std::unique_ptr<Connection> connection = exchange->streamed ? nullptr : TakeIdle();
   *reused = connection != nullptr;
+  // Time that was spent in the queue counts: nothing is sent whose answer nobody would wait for.
+  const auto late = [exchange] {
+    if (steady_clock::now() < exchange->deadline) return false;
+    exchange->failure = Error("timed out before it was sent");
+    return true;
+  };
+  if (late()) co_return false;
   if (!connection) {
-    connection = co_await Connect(exchange);
-    if (!connection) co_return false;
+    Result<std::unique_ptr<Connection>> made = co_await connector->Connect(exchange->deadline, exchange);
+    if (!made.ok()) {
+      exchange->failure = made.error();
+      co_return false;
+    }
+    connection = std::move(made).value();
+    if (late()) co_return false;
   }
   bool keep = false;
   {
@@ -255,106 +226,8 @@ Task<bool> HttpClient::Impl::Attempt(Exchange* exchange, bool* reused) {
     if (!fine) co_return false;
     keep = keep && io == Io::kOk;
   }
-  if (keep && !exchange->streamed && !closed && idle.size() < options.max_connections) {
-    connection->stream.watch().set_deadline(kNoDeadline);
-    connection->idle_since = steady_clock::now();
-    idle.push_back(std::move(connection));
-  }
+  if (keep && !exchange->streamed) Keep(std::move(connection));
   co_return true;
-}
-
-Task<Result<std::vector<SocketAddress>>> HttpClient::Impl::Lookup(Exchange* exchange, Deadline deadline) {
-  const auto port = static_cast<in_port_t>(std::stoi(url.port));
-  SocketAddress address;
-  auto* four = reinterpret_cast<sockaddr_in*>(&address.storage);
-  auto* six = reinterpret_cast<sockaddr_in6*>(&address.storage);
-  std::vector<SocketAddress> addresses;
-  if (::inet_pton(AF_INET, url.host.c_str(), &four->sin_addr) == 1) {
-    four->sin_family = AF_INET;
-    four->sin_port = htons(port);
-    address.length = sizeof(*four);
-    addresses.push_back(address);
-    co_return addresses;
-  }
-  if (::inet_pton(AF_INET6, url.host.c_str(), &six->sin6_addr) == 1) {
-    six->sin6_family = AF_INET6;
-    six->sin6_port = htons(port);
-    address.length = sizeof(*six);
-    addresses.push_back(address);
-    co_return addresses;
-  }
-  // The answer may come when nobody waits for it any more.
-  struct Pending {
-    explicit Pending(EventLoop& loop) : watch(loop, -1) {}
-    Watch watch;
-    std::optional<Result<std::vector<SocketAddress>>> found;
-  };
-  auto pending = std::make_shared<Pending>(*loop);
-  const Waiting guard(exchange, &pending->watch);
-  loop->Resolve(url.host, url.port, [pending](Result<std::vector<SocketAddress>> found) {
-    pending->found = std::move(found);
-    pending->watch.Cancel();
-  });
-  pending->watch.set_deadline(deadline);
-  const Wake wake = co_await pending->watch.Wait(Watch::For::kTime);
-  if (pending->found) co_return std::move(*pending->found);
-  Error late("looking up " + url.host + ": " + (wake == Wake::kTimeout ? "timed out" : "cancelled"));
-  co_return late;
-}
-
-// Null with exchange->failure set.
-Task<std::unique_ptr<Connection>> HttpClient::Impl::Connect(Exchange* exchange) {
-  const Deadline deadline = std::min(exchange->deadline, After(options.connect_timeout));
-  const Result<std::vector<SocketAddress>> addresses = co_await Lookup(exchange, deadline);
-  if (!addresses.ok()) {
-    exchange->failure = addresses.error();
-    co_return nullptr;
-  }
-  for (const SocketAddress& address : *addresses) {
-    const int fd = ::socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (fd < 0) {
-      exchange->failure = Error(std::string("connecting: ") + std::strerror(errno));
-      continue;
-    }
-    auto connection = std::make_unique<Connection>(*loop, fd);
-    const Waiting guard(exchange, &connection->stream.watch());
-    if (exchange->cancelled) connection->stream.watch().Cancel();
-    connection->stream.watch().set_deadline(deadline);
-    const int on = 1;
-    ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    KeepAlive(fd);
-    int problem = ::connect(fd, address.get(), address.length) == 0 ? 0 : errno;
-    if (problem == EINPROGRESS) {
-      const Wake wake = co_await connection->stream.watch().Wait(Watch::For::kWrite);
-      if (wake != Wake::kReady) {
-        exchange->failure = Error(wake == Wake::kTimeout ? "connecting: timed out" : "connecting: cancelled");
-        co_return nullptr;
-      }
-      socklen_t length = sizeof(problem);
-      ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &problem, &length);
-    }
-    if (problem != 0) {
-      exchange->failure = Error(std::string("connecting: ") + std::strerror(problem));
-      continue;  // the next address may do
-    }
-    if (tls) {
-      Result<std::unique_ptr<TlsSession>> session = tls->NewSession(fd, url.host);
-      if (!session.ok()) {
-        exchange->failure = session.error();
-        co_return nullptr;
-      }
-      connection->stream.UseTls(std::move(session).value());
-      const Io io = co_await connection->stream.Handshake();
-      if (io != Io::kOk) {
-        exchange->failure = Error(io == Io::kFailed ? Describe(io, connection->stream)
-                                                    : "TLS handshake: " + Describe(io, connection->stream));
-        co_return nullptr;
-      }
-    }
-    exchange->failure = Error::Ok();
-    co_return connection;
-  }
-  co_return nullptr;
 }
 
 Task<bool> HttpClient::Impl::Receive(Exchange* exchange, Connection* connection, bool* keep) {
@@ -441,9 +314,10 @@ Task<bool> HttpClient::Impl::ReceiveBody(Exchange* exchange, Connection* connect
     const BodyEnd end = co_await ReadBody(&stream, &input, left, &exchange->response.body, may_grow);
     if (end == BodyEnd::kOk) co_return true;
     exchange->failure =
-        Error(std::string("reading the answer: ") + (end == BodyEnd::kTimeout  ? "timed out"
-                                                     : end == BodyEnd::kClosed ? "it ends too early"
-                                                                               : Describe(Io::kFailed, stream)));
+        Error(std::string("reading the answer: ") + (end == BodyEnd::kTimeout     ? "timed out"
+                                                     : end == BodyEnd::kClosed    ? "it ends too early"
+                                                     : end == BodyEnd::kCancelled ? "cancelled"
+                                                                                  : Describe(Io::kFailed, stream)));
     co_return false;
   }
   const bool until_closed = !head.chunked && !known;
@@ -491,11 +365,13 @@ Result<std::unique_ptr<HttpClient>> HttpClient::Create(const ClientOptions& opti
   auto impl = std::make_unique<Impl>();
   impl->options = options;
   impl->url = std::move(url).value();
+  std::shared_ptr<TlsContext> tls;
   if (impl->url.tls) {
-    Result<std::shared_ptr<TlsContext>> tls = TlsContext::Client(options.tls);
-    if (!tls.ok()) return tls.error();
-    impl->tls = std::move(tls).value();
+    Result<std::shared_ptr<TlsContext>> made = TlsContext::Client(options.tls);
+    if (!made.ok()) return made.error();
+    tls = std::move(made).value();
   }
+  impl->connector.emplace(*impl->loop, impl->url, std::move(tls), options.connect_timeout);
   impl->loop->Start();
   return std::unique_ptr<HttpClient>(new HttpClient(std::move(impl)));
 }

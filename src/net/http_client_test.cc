@@ -232,6 +232,59 @@ TEST(HttpClient, GivesUpWhenTimeIsOver) {
   EXPECT_NE(Text(Ask(*client, request)).find("waiting for the answer: timed out"), std::string::npos);
 }
 
+TEST(HttpClient, SendsNothingThatNobodyWaitsForAnyMore) {
+  std::mutex mutex;
+  std::vector<Respond> kept;
+  std::atomic<int> calls = 0;
+  const auto server = Serve([&](const HttpRequest&, Respond respond) {
+    const std::lock_guard lock(mutex);
+    ++calls;
+    kept.push_back(std::move(respond));
+  });
+  ClientOptions options;
+  options.max_connections = 1;
+  const auto client = ClientOf(server->port(), options);
+  // The first is never answered; the others wait for its connection until their time is over.
+  std::vector<std::future<std::string>> answers;
+  for (int i = 0; i < 5; ++i) {
+    auto answer = std::make_shared<std::promise<std::string>>();
+    answers.push_back(answer->get_future());
+    ClientRequest request = Request("POST", "/" + std::to_string(i));
+    request.timeout = Duration::Millis(100);
+    client->Send(std::move(request),
+                 [answer](const Result<HttpResponse>& response) { answer->set_value(Text(response)); });
+  }
+  EXPECT_NE(answers[0].get().find("waiting for the answer: timed out"), std::string::npos);
+  for (int i = 1; i < 5; ++i) {
+    const std::string text = answers[static_cast<size_t>(i)].get();
+    EXPECT_NE(text.find("timed out before it was sent"), std::string::npos) << text;
+  }
+  EXPECT_EQ(calls, 1);
+}
+
+TEST(HttpClient, SendsFirstWhatHasWaitedLongest) {
+  std::mutex mutex;
+  std::string order;
+  const auto server = Serve([&](const HttpRequest& request, const Respond& respond) {
+    {
+      const std::lock_guard lock(mutex);
+      order += request.path;
+    }
+    respond({});
+  });
+  ClientOptions options;
+  options.max_connections = 1;
+  const auto client = ClientOf(server->port(), options);
+  std::promise<void> last;
+  for (int i = 0; i < 6; ++i) {
+    client->Send(Request("GET", "/" + std::to_string(i)), [&, i](const Result<HttpResponse>&) {
+      if (i == 5) last.set_value();
+    });
+  }
+  last.get_future().wait();
+  EXPECT_EQ(order, "/0/1/2/3/4/5");
+}
+
 TEST(HttpClient, ReadsAnswersOfAllForms) {
   const Scripted server({
       "HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\nT: "
@@ -413,7 +466,7 @@ TEST(Url, SaysWhatIsWrong) {
   EXPECT_EQ(error("http://x:65536"), "URL \"http://x:65536\": the port must be a number from 1 to 65535");
   EXPECT_EQ(error("http://[::1"), "URL \"http://[::1\": ] is missing");
   EXPECT_EQ(error("http://a b"), "URL \"http://a b\": blanks and control characters are not allowed");
-  EXPECT_EQ(error("http://u@x"), "URL \"http://u@x\": a user's name has no place here");
+  EXPECT_EQ(error("http://u:secret@x"), "URL \"http://***@x\": a user's name has no place here");
   EXPECT_EQ(error("http://x?y"), "URL \"http://x?y\": a query or fragment has no place here");
   const auto url = ParseUrl("https://[::1]:6443/a/b/");
   ASSERT_TRUE(url.ok());

@@ -35,19 +35,22 @@ Result<std::pair<int, uint16_t>> Listen(const std::string& address, uint16_t por
       ::getaddrinfo(address.empty() ? nullptr : address.c_str(), std::to_string(port).c_str(), &hints, &found);
   if (code != 0) return Error("listening on " + where + ": " + ::gai_strerror(code));
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(found, ::freeaddrinfo);
-  const auto failed = [&](int fd) {
-    const std::string reason = std::strerror(errno);
+  // "localhost" may be an address that this machine does not have, and another that it has.
+  int fd = -1;
+  int reason = 0;
+  for (const addrinfo* entry = found; entry != nullptr && fd < 0; entry = entry->ai_next) {
+    fd = ::socket(entry->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    const int on = 1;
+    if (fd >= 0) ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    if (fd >= 0 && ::bind(fd, entry->ai_addr, entry->ai_addrlen) == 0 && ::listen(fd, SOMAXCONN) == 0) break;
+    reason = errno;
     if (fd >= 0) ::close(fd);
-    return Error("listening on " + where + ": " + reason);
-  };
-  const int fd = ::socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (fd < 0) return failed(fd);
-  const int on = 1;
-  ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-  if (::bind(fd, found->ai_addr, found->ai_addrlen) != 0 || ::listen(fd, SOMAXCONN) != 0) return failed(fd);
+    fd = -1;
+  }
+  if (fd < 0) return Error("listening on " + where + ": " + std::strerror(reason));
   sockaddr_storage bound = {};
   socklen_t length = sizeof(bound);
-  if (::getsockname(fd, reinterpret_cast<sockaddr*>(&bound), &length) != 0) return failed(fd);
+  ::getsockname(fd, reinterpret_cast<sockaddr*>(&bound), &length);
   const in_port_t number = bound.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6&>(bound).sin6_port
                                                        : reinterpret_cast<const sockaddr_in&>(bound).sin_port;
   return std::pair(fd, static_cast<uint16_t>(ntohs(number)));
@@ -103,7 +106,13 @@ void HttpServer::Impl::Adopt(size_t index, int fd) {
       ::close(fd);
       return shared.End();
     }
-    (new ServerConnection(&shared, worker, fd))->Run();
+    ServerConnection* connection = nullptr;
+    try {
+      connection = new ServerConnection(&shared, worker, fd);
+    } catch (const std::exception&) {  // out of memory or descriptors: this client pays
+      return shared.End();
+    }
+    connection->Run();
   };
   if (index == 0)
     start();

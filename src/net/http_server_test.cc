@@ -124,6 +124,7 @@ TEST(HttpServer, RefusesWhatCanBeReadInTwoWays) {
   EXPECT_EQ(status("Host: x\r\nTransfer-Encoding: chunked\r\nContent-Length: 3\r\n"), 400);
   EXPECT_EQ(status("Host: x\r\nContent-Length: 3\r\nContent-Length: 4\r\n"), 400);
   EXPECT_EQ(status("Host: x\r\nContent-Length: 3\r\nContent-Length: 3\r\n"), 400);
+  EXPECT_EQ(status("Host: x\r\nContent-Length: 3, 3\r\n"), 400);
   EXPECT_EQ(status("Host: x\r\nContent-Length: -3\r\n"), 400);
   EXPECT_EQ(status("Host: x\r\nContent-Length: 3x\r\n"), 400);
   EXPECT_EQ(status("Host: x\r\nTransfer-Encoding: gzip\r\n"), 400);
@@ -238,6 +239,21 @@ TEST(HttpServer, SpeaksWithOldClientsAndWithoutBodies) {
   const std::string head = Ask(*server, "HEAD / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
   EXPECT_NE(head.find("Content-Length: 8\r\n"), std::string::npos) << head;
   EXPECT_TRUE(head.ends_with("\r\n\r\n")) << head;
+  const std::string refused = Ask(*server, "HEAD / HTTP/1.1\r\nHost: x\r\nContent-Encoding: gzip\r\n\r\n");
+  EXPECT_EQ(StatusOf(refused), 415);
+  EXPECT_TRUE(refused.ends_with("\r\n\r\n")) << refused;
+}
+
+TEST(HttpServer, PassesOverLineBreaksBeforeARequest) {
+  const auto server = StartOrDie(Hasty());
+  RawClient client(server->port());
+  client.Send("\r\n\r");
+  client.Send("\nGET /late HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_EQ(StatusOf(client.ReadUntil("GET /late? ")), 200);
+  // But nobody keeps a connection with them.
+  RawClient breaking(server->port());
+  for (int i = 0; i < 300 && breaking.Send("\r\n"); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_FALSE(breaking.Send("\r\n"));
 }
 
 TEST(HttpServer, AnswersAClientThatHasClosedItsHalf) {

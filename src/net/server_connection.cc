@@ -132,7 +132,7 @@ Task<void> ServerConnection::Serve() {
     if (status == 0) status = co_await ReceiveBody(&parser, &request, &charge);
     if (status == kGone) break;
     if (status != 0) {
-      co_await Refuse(status);
+      co_await Refuse(status, parser.head().method == "HEAD");
       co_return;
     }
     const bool head_only = request.method == "HEAD";
@@ -146,7 +146,7 @@ Task<void> ServerConnection::Serve() {
       Respond respond = [answer = std::move(answer)](HttpResponse response) { answer->Give(std::move(response)); };
       try {
         shared_->handler(std::move(request), std::move(respond));
-      } catch (const std::exception&) {  // dropping `respond` answers 500
+      } catch (...) {  // dropping `respond` answers 500
       }
     }
     co_await slot_->ready;
@@ -169,11 +169,12 @@ Task<void> ServerConnection::Serve() {
 Task<int> ServerConnection::ReadHead(MessageParser* parser, bool first) {
   const ServerOptions& options = shared_->options;
   bool begun = false;
+  stream_.watch().set_deadline(After(first ? options.header_timeout : options.idle_timeout));
   for (;;) {
     if (!begun) {
-      // Some clients send a line break too many behind a body.
+      // Some clients send a line break too many behind a body. It buys no time.
       while (input_.view().starts_with("\r\n")) input_.Consume(2);
-      begun = !input_.empty();
+      begun = !input_.empty() && input_.view() != "\r";
       if (begun) stream_.watch().set_deadline(After(options.header_timeout));
     }
     if (begun) {
@@ -184,8 +185,6 @@ Task<int> ServerConnection::ReadHead(MessageParser* parser, bool first) {
       problem_ = parser->problem();
       if (progress == Progress::kTooLarge) co_return 431;
       if (progress == Progress::kBad) co_return 400;
-    } else {
-      stream_.watch().set_deadline(After(first ? options.header_timeout : options.idle_timeout));
     }
     idle_ = !begun;
     const Io io = co_await input_.Fill(&stream_);
@@ -208,6 +207,10 @@ int ServerConnection::CheckHead(const MessageHead& head, HttpRequest* request) {
     return refuse(400, "Content-Length together with Transfer-Encoding");
   }
   if (CountHeader(headers, "Content-Length") > 1) return refuse(400, "Content-Length more than once");
+  if (const std::string* length = headers.Find("Content-Length");
+      length != nullptr && length->find_first_not_of("0123456789") != std::string::npos) {
+    return refuse(400, "Content-Length must be one number");  // the parser takes a list of equal ones
+  }
   if (coding != nullptr && (!EqualIgnoringCase(*coding, "chunked") || CountHeader(headers, "Transfer-Encoding") > 1)) {
     return refuse(400, "a Transfer-Encoding other than chunked");
   }
@@ -316,13 +319,13 @@ Task<int> ServerConnection::ReceiveChunks(MessageParser* parser, HttpRequest* re
   }
 }
 
-Task<void> ServerConnection::Refuse(int status) {
+Task<void> ServerConnection::Refuse(int status, bool head_only) {
   if (shared_->options.on_refusal) shared_->options.on_refusal(status, problem_);
   HttpResponse response;
   response.status = status;
   response.content_type = "text/plain; charset=utf-8";
   response.body = problem_ + "\n";
-  const bool sent = co_await Reply(&response, false, false, false);
+  const bool sent = co_await Reply(&response, head_only, false, false);
   if (sent) co_await Linger();
 }
 

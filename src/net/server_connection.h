@@ -102,7 +102,7 @@ class ServerConnection {
   int CheckHead(const MessageHead& head, HttpRequest* request);
   Task<int> ReceiveBody(MessageParser* parser, HttpRequest* request, BodyCharge* charge);
   Task<int> ReceiveChunks(MessageParser* parser, HttpRequest* request, BodyCharge* charge);
-  Task<void> Refuse(int status);
+  Task<void> Refuse(int status, bool head_only);
   Task<bool> Reply(const HttpResponse* response, bool head_only, bool keep, bool old_client);
   Task<void> Linger();
 

@@ -52,7 +52,7 @@ Io Stream::FromWake(Wake wake) const {
 Io Stream::Ended(Status status) {
   if (status == Status::kOk) return Io::kOk;
   if (status == Status::kClosed) return Io::kClosed;
-  if (tls_ && problem_.empty()) problem_ = tls_->problem();
+  if (tls_) problem_ = tls_->problem();
   return Io::kFailed;
 }
 

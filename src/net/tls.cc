@@ -92,6 +92,10 @@ struct Pem {
 
 Result<Pem> ReadPem(const std::string& file, const std::string& data, const char* what) {
   if (!data.empty()) return Pem{std::string(what) + " data", data};
+  struct stat info = {};
+  if (::stat(file.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) {
+    return Error(std::string(what) + " file " + file + ": is a folder");
+  }
   errno = 0;
   std::ifstream in(file, std::ios::binary);
   std::ostringstream text;
@@ -143,6 +147,8 @@ Error UseIdentity(SSL_CTX* context, const Pem& certificate, const Pem& key) {
 Error Believe(SSL_CTX* context, const Pem& authorities, bool name_them) {
   Result<std::vector<X509Ptr>> read = ReadCertificates(authorities);
   if (!read.ok()) return read.error();
+  // A certificate that is named here is believed, also one that another has signed; Go's programs do the same.
+  X509_STORE_set_flags(SSL_CTX_get_cert_store(context), X509_V_FLAG_PARTIAL_CHAIN);
   for (const X509Ptr& one : *read) {
     if (X509_STORE_add_cert(SSL_CTX_get_cert_store(context), one.get()) != 1)
       return Error(authorities.name + ": " + Reason());
@@ -396,6 +402,7 @@ Result<std::shared_ptr<TlsContext>> TlsContext::Client(const TlsClientOptions& o
         std::pair(options.key_file, options.key_data)}) {
     if (!file.empty() && data.empty()) impl->files.push_back(file);
   }
+  impl->on_warning = options.on_warning;
   impl->look_every = std::chrono::nanoseconds(options.look_every.ns);
   if (Error error = impl->Load(); !error.ok()) return error;
   return std::shared_ptr<TlsContext>(new TlsContext(std::move(impl)));
@@ -418,9 +425,10 @@ Result<std::unique_ptr<TlsSession>> TlsContext::NewSession(int fd, const std::st
     unsigned char address[sizeof(in6_addr)];
     const bool numeric =
         inet_pton(AF_INET, name.c_str(), address) == 1 || inet_pton(AF_INET6, name.c_str(), address) == 1;
-    if (numeric) {
-      X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name.c_str());
-    } else if (SSL_set1_host(ssl, name.c_str()) != 1 || SSL_set_tlsext_host_name(ssl, name.c_str()) != 1) {
+    // The common name is for people.
+    SSL_set_hostflags(ssl, X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+    if (numeric ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name.c_str()) != 1
+                : (SSL_set1_host(ssl, name.c_str()) != 1 || SSL_set_tlsext_host_name(ssl, name.c_str()) != 1)) {
       return Error("TLS: " + name + " cannot be a server's name: " + Reason());
     }
     SSL_set_connect_state(ssl);

@@ -32,6 +32,7 @@ struct TlsClientOptions {
   std::string server_name;  // that the certificate must be for; empty: the host of the URL
   bool insecure = false;    // believe any certificate
   Duration look_every = Duration::Seconds(1);
+  std::function<void(const Error&)> on_warning;  // as above
 };
 
 // One TLS connection over a socket that does not block and that somebody else owns.

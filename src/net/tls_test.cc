@@ -139,6 +139,23 @@ TEST_F(TlsTest, BelievesTheRightServerOnly) {
   EXPECT_EQ(pair->client->PeerName(), "");  // nobody vouches for it
 }
 
+TEST_F(TlsTest, BelievesAnAuthorityThatAnotherOneSigned) {
+  const TestIdentity root = MakeIdentity("root");
+  const TestIdentity middle = MakeIdentity("middle", "", &root, 3600, /*authority=*/true);
+  const TestIdentity server = MakeIdentity("server", "DNS:localhost", &middle);
+  options_.certificate_file = folder_.Write("below.crt", server.certificate_pem);
+  options_.key_file = folder_.Write("below.key", server.key_pem);
+  client_.ca_data = middle.certificate_pem;  // without the root
+  EXPECT_TRUE(Shake(*Server(), *Client())->shaken());
+}
+
+TEST_F(TlsTest, DoesNotTakeTheCommonNameForTheHost) {
+  const TestIdentity named = MakeIdentity("localhost", "", &authority_);
+  options_.certificate_file = folder_.Write("named.crt", named.certificate_pem);
+  options_.key_file = folder_.Write("named.key", named.key_pem);
+  EXPECT_EQ(Shake(*Server(), *Client())->client_status, Status::kFailed);
+}
+
 TEST_F(TlsTest, RefusesACertificateThatIsOver) {
   const TestIdentity old = MakeIdentity("server", "DNS:localhost", &authority_, -3600);
   options_.certificate_file = folder_.Write("old.crt", old.certificate_pem);

@@ -35,7 +35,8 @@ std::string ToPem(const Write& write) {
 // Signed by `issuer`; without one by itself, and then a certificate authority. `names` as OpenSSL writes them:
 // "DNS:localhost,IP:127.0.0.1".
 inline TestIdentity MakeIdentity(const std::string& common_name, const std::string& names = "",
-                                 const TestIdentity* issuer = nullptr, long valid_seconds = 3600) {
+                                 const TestIdentity* issuer = nullptr, long valid_seconds = 3600,
+                                 bool authority = false) {
   static std::atomic<long> serial{1};
   TestIdentity made;
   made.key = std::shared_ptr<EVP_PKEY>(EVP_EC_gen("P-256"), EVP_PKEY_free);
@@ -58,7 +59,7 @@ inline TestIdentity MakeIdentity(const std::string& common_name, const std::stri
     X509_add_ext(x509, extension, -1);
     X509_EXTENSION_free(extension);
   };
-  add(NID_basic_constraints, issuer == nullptr ? "critical,CA:TRUE" : "critical,CA:FALSE");
+  add(NID_basic_constraints, issuer == nullptr || authority ? "critical,CA:TRUE" : "critical,CA:FALSE");
   if (!names.empty()) add(NID_subject_alt_name, names);
   X509_sign(x509, issuer != nullptr ? issuer->key.get() : made.key.get(), EVP_sha256());
   made.certificate_pem = ToPem([&](BIO* bio) { PEM_write_bio_X509(bio, x509); });

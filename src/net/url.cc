@@ -6,7 +6,16 @@
 namespace berth::net {
 
 Result<Url> ParseUrl(std::string_view text) {
-  const auto wrong = [&](const std::string& what) { return Error("URL \"" + std::string(text) + "\": " + what); };
+  const auto wrong = [&](const std::string& what) {
+    // What may be a password is not shown.
+    std::string shown(text);
+    const size_t scheme = shown.find("://"), at = shown.rfind('@');
+    if (at != std::string::npos) {
+      const size_t user = scheme == std::string::npos || scheme > at ? 0 : scheme + 3;
+      shown.replace(user, at - user, "***");
+    }
+    return Error("URL \"" + shown + "\": " + what);
+  };
   if (std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) <= ' ' || c == 0x7f; })) {
     return wrong("blanks and control characters are not allowed");
   }

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Connections of a client, and how they come about. For http_client.cc alone.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "berth/clock.h"
+#include "berth/error.h"
+#include "net/event_loop.h"
+#include "net/stream.h"
+#include "net/task.h"
+#include "net/tls.h"
+#include "net/url.h"
+
+namespace berth::net {
+
+// Something on its way that somebody may want to end.
+//
+// Thread safety: the loop's thread.
+struct Cancellable {
+  Watch* waiting = nullptr;
+  bool cancelled = false;
+
+  void Cancel() {
+    cancelled = true;
+    if (waiting != nullptr) waiting->Cancel();
+  }
+};
+
+// Makes a Watch the one that cancelling ends.
+class Waiting {
+ public:
+  Waiting(Cancellable* what, Watch* watch) : what_(what) { what_->waiting = watch; }
+  ~Waiting() { what_->waiting = nullptr; }
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+
+ private:
+  Cancellable* what_;
+};
+
+struct Connection {
+  Connection(EventLoop& loop, int fd) : stream(loop, fd) {}
+  Stream stream;
+  InputBuffer input;
+  std::chrono::steady_clock::time_point idle_since;
+};
+
+// How an operation on a stream ended, for an error. REQUIRES: not kOk.
+std::string Describe(Io io, const Stream& stream);
+
+// REQUIRES: loop and url outlive it. Thread safety: the loop's thread.
+class Connector {
+ public:
+  // `tls`: null for plain connections. `timeout`: for all of lookup, connecting and handshake.
+  Connector(EventLoop& loop, const Url& url, std::shared_ptr<TlsContext> tls, Duration timeout);
+
+  // Tries the addresses of the host one after another; none may use up the time of those behind it.
+  Task<Result<std::unique_ptr<Connection>>> Connect(Deadline deadline, Cancellable* cancellable);
+
+ private:
+  using Addresses = Result<std::vector<SocketAddress>>;
+  struct Lookup;
+  Task<Addresses> Find(Deadline deadline, Cancellable* cancellable);
+  Task<Result<std::unique_ptr<Connection>>> ConnectTo(const SocketAddress* address, Deadline deadline,
+                                                      Cancellable* cancellable);
+
+  EventLoop& loop_;
+  const Url& url_;
+  const std::shared_ptr<TlsContext> tls_;
+  const Duration timeout_;
+  std::weak_ptr<Lookup> lookup_;  // under way; later callers wait for the same one
+};
+
+}  // namespace berth::net

@@ -32,10 +32,6 @@ std::string HostName() {
   return ::gethostname(name, sizeof(name) - 1) == 0 ? name : "localhost";
 }
 
-std::string Text(const ApiStatus& status) {
-  return (status.code == 0 ? "" : std::to_string(status.code) + " ") + status.message;
-}
-
 // One list on its way: page by page, on the client's thread.
 struct ListRun {
   Kind kind = Kind::kPod;
@@ -149,7 +145,7 @@ void LiveCluster::Impl::Ask(const std::shared_ptr<ListRun>& run) {
 
 void LiveCluster::Impl::OnPage(const std::shared_ptr<ListRun>& run, ApiReply reply) {
   if (!reply.status.ok()) {
-    if (reply.status.gone() && !run->next.empty()) {
+    if (reply.status.gone() && !run->next.empty() && run->paged) {
       // The pages were read too slowly. All at once, then.
       run->next.clear();
       run->paged = false;
@@ -174,10 +170,10 @@ void LiveCluster::Impl::OnPage(const std::shared_ptr<ListRun>& run, ApiReply rep
   for (std::string& warning : page.warnings) Warn(what + ": passed over: " + warning);
   ListAnswer& answer = run->answer;
   if (run->next.empty()) answer.resource_version = page.resource_version;
+  if (page.objects.empty()) ++run->empty_pages;
   if (answer.objects.empty()) {
     answer.objects = std::move(page.objects);
   } else {
-    if (page.objects.empty()) ++run->empty_pages;
     answer.objects.insert(answer.objects.end(), std::make_move_iterator(page.objects.begin()),
                           std::make_move_iterator(page.objects.end()));
   }
@@ -190,10 +186,7 @@ void LiveCluster::Impl::OnPage(const std::shared_ptr<ListRun>& run, ApiReply rep
 
 void LiveCluster::Impl::Finish(const std::shared_ptr<ListRun>& run, ApiStatus status) {
   run->answer.status = std::move(status);
-  if (!run->answer.status.ok()) {
-    run->answer.objects.clear();
-    Warn("listing " + std::string(ToString(run->kind)) + " failed: " + Text(run->answer.status));
-  }
+  if (!run->answer.status.ok()) run->answer.objects.clear();
   Reply([this, run] {
     if (run->answer.status.ok()) {
       if (run->from_scratch) versions[static_cast<size_t>(run->kind)].clear();
@@ -312,7 +305,7 @@ void LiveCluster::PostEvent(const EventRecord& event) {
   impl->writes->Send(std::move(request), &impl->event_pacer, [impl, name](const ApiReply& reply) {
     --impl->events_under_way;
     if (reply.status.ok()) return;
-    impl->Warn("event of pod " + name + " is lost: " + Text(reply.status));
+    impl->Warn("event of pod " + name + " is lost: " + std::to_string(reply.status.code) + " " + reply.status.message);
   });
 }
 

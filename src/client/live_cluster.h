@@ -31,7 +31,8 @@ struct LiveOptions {
   size_t max_line_bytes = size_t{16} << 20;           // of one event of a watch
   uint64_t max_unread_bytes = uint64_t{256} << 20;    // of events of a watch that nobody has taken; then it is cut
   std::function<uint64_t()> random;                   // null: a generator of its own. Called within StartWatch
-  std::function<void(const std::string& sentence)> warning;  // called through the inbox; may be null
+  // What no answer tells: objects that were passed over, events that are lost. Called through the inbox; may be null.
+  std::function<void(const std::string& sentence)> warning;
 };
 
 // Lists, watches and writes over HTTP/1.1: a connection for each watch, kept ones for the rest. What arrives is decoded

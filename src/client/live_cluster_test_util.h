@@ -46,7 +46,7 @@ class LiveClusterTest : public ::testing::Test {
         timers_.RunOne(clock_.Now());
         continue;
       }
-      inbox_.WaitFor(std::chrono::milliseconds(100));
+      inbox_.WaitFor(std::chrono::milliseconds(5));  // what is awaited may come without a letter
     }
     EXPECT_TRUE(done()) << "it does not come";
   }

@@ -82,11 +82,6 @@ void LiveWatch::OnEnd(const Error& error) {
 void LiveWatch::Close(Batch& batch, ApiStatus status) {
   closed_ = true;
   rest_ = {};
-  // That a server ends a watch, and that versions grow old, is nothing to talk about.
-  if (!status.ok() && !status.gone()) {
-    warn_("watch of " + std::string(ToString(kind_)) +
-          " ended: " + (status.code == 0 ? "" : std::to_string(status.code) + " ") + status.message);
-  }
   batch.closed = std::make_unique<ApiStatus>(std::move(status));
 }
 

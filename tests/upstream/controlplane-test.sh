@@ -47,6 +47,10 @@ ok "4 pods of a Deployment run"
 kubectl delete deployment web
 kubectl wait --for=delete pod -l app=web --timeout=90s || fail "the pods of a deleted Deployment go" "$(kubectl get pods)"
 ok "and go when it is deleted"
+echo '{"apiVersion":"v1","kind":"Node","metadata":{"name":"guest"}}' | kubectl create -f -
+kubectl wait --for=condition=Ready node/guest --timeout=90s || fail "a node that somebody makes gets Ready" "$(kubectl get nodes)"
+ok "a node that somebody makes gets Ready"
+kubectl delete node guest
 echo 'kind: Something' >"$scratch/wrong.yaml"
 refused "a scheduler configuration that is none" "kind: want KubeSchedulerConfiguration, got Something" \
   "$here/controlplane" scheduler --scheduler-config "$scratch/wrong.yaml" --dir "$rig"

@@ -44,7 +44,9 @@ end() {
     kill "$child" 2>/dev/null
     wait "$child" 2>/dev/null
   fi
-  if [ "$own" = yes ] && [ -e "$RIG/.controlplane" ]; then
+  if [ "$own" = no ]; then
+    "$UPSTREAM/controlplane" scheduler --dir "$RIG" || failed=$((failed + 1)) # the last story's extender is gone
+  elif [ -e "$RIG/.controlplane" ]; then
     "$UPSTREAM/controlplane" down --dir "$RIG" || failed=$((failed + 1))
   fi
   if [ "$failed" -eq 0 ]; then

@@ -19,6 +19,22 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 bool IsHex(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 
+// Where the first byte from `at` on is that means something within a string: a quote, an escape or a control character.
+size_t PlainEnd(std::string_view text, size_t at) {
+#ifdef __SSE2__
+  for (; at + 16 <= text.size(); at += 16) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text.data() + at));
+    const __m128i quote = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"'));
+    const __m128i escape = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'));
+    const __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1f)), bytes);
+    const int found = _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(quote, escape), control));
+    if (found != 0) return at + static_cast<size_t>(__builtin_ctz(static_cast<unsigned>(found)));
+  }
+#endif
+  while (at < text.size() && text[at] != '"' && text[at] != '\\' && static_cast<unsigned char>(text[at]) >= 0x20) ++at;
+  return at;
+}
+
 class Scanner {
  public:
   Scanner(std::string_view text, size_t start, int depth) : text_(text), at_(start), most_(kMaxJsonDepth - depth) {}
@@ -110,26 +126,8 @@ class Scanner {
     return true;
   }
 
-  // Passes over what needs no look in a string, sixteen bytes at a time.
-  void SkipPlain() {
-#ifdef __SSE2__
-    while (at_ + 16 <= text_.size()) {
-      const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text_.data() + at_));
-      const __m128i quote = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"'));
-      const __m128i escape = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'));
-      const __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1f)), bytes);
-      const int found = _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(quote, escape), control));
-      if (found != 0) {
-        at_ += static_cast<size_t>(__builtin_ctz(static_cast<unsigned>(found)));
-        return;
-      }
-      at_ += 16;
-    }
-#endif
-  }
-
   bool String() {
-    for (++at_; SkipPlain(), at_ < text_.size(); ++at_) {
+    for (++at_; (at_ = PlainEnd(text_, at_)) < text_.size(); ++at_) {
       const char c = text_[at_];
       if (c == '"') {
         ++at_;
@@ -262,13 +260,11 @@ void AppendJsonString(std::string_view text, std::string& out) {
   constexpr char kHex[] = "0123456789abcdef";
   out += '"';
   size_t start = 0;  // of what has not been appended yet
-  for (size_t i = 0; i < text.size(); ++i) {
+  for (size_t i = PlainEnd(text, 0); i < text.size(); i = PlainEnd(text, start)) {
     const char c = text[i];
-    const bool control = static_cast<unsigned char>(c) < 0x20;
-    if (!control && c != '"' && c != '\\') continue;
     out += text.substr(start, i - start);
     start = i + 1;
-    if (control) {
+    if (static_cast<unsigned char>(c) < 0x20) {
       out += "\\u00";
       out += kHex[static_cast<unsigned char>(c) >> 4];
       out += kHex[static_cast<unsigned char>(c) & 15];

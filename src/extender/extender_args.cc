@@ -233,6 +233,7 @@ class PiecewiseReader {
   // The request without its nodes.
   std::string& rest() { return rest_; }
   std::vector<RequestNode>& nodes() { return nodes_; }
+  bool all_cached() const { return all_cached_; }
 
  private:
   void Space() {
@@ -311,7 +312,7 @@ class PiecewiseReader {
     });
     if (!error.ok()) return false;
     nodes_.push_back({json, std::make_shared<const Node>(std::move(node))});
-    cache_.Add(json, nodes_.back().node);
+    if (!cache_.Add(json, nodes_.back().node)) all_cached_ = false;
     return true;
   }
 
@@ -321,6 +322,7 @@ class PiecewiseReader {
   size_t at_ = 0;
   std::string rest_;
   std::vector<RequestNode> nodes_;
+  bool all_cached_ = true;
 };
 
 }  // namespace
@@ -353,6 +355,7 @@ Result<ExtenderArgs> DecodeExtenderArgs(std::string& body, NodeCache* cache) {
     PiecewiseReader reader(body, *cache);
     if (reader.Run() && ReadArgs(reader.rest(), cache->with_images(), args).ok()) {
       args.nodes = std::move(reader.nodes());
+      args.nodes_cached = reader.all_cached();
       cache->Settle(args.nodes->size());
       return args;
     }

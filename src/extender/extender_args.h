@@ -36,6 +36,7 @@ struct ExtenderArgs {
   std::optional<Pod> pod;
   std::optional<std::vector<RequestNode>> nodes;
   std::optional<std::vector<std::string>> node_names;
+  bool nodes_cached = false;  // all of `nodes` are in a NodeCache, so that keeping them costs nothing
 
   // How many nodes are asked about, and their names: Nodes, or NodeNames without those.
   size_t node_count() const { return nodes ? nodes->size() : node_names ? node_names->size() : 0; }

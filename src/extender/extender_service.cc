@@ -21,6 +21,7 @@ using framework::Judgement;
 using Int128 = Quantity::Int128;
 
 constexpr char kNoNodeData[] = "there is no node data for NodeNames: no API server is configured";
+constexpr size_t kMostNamesKept = 50'000;
 constexpr char kNoPod[] = "Pod: Required value";
 
 // Why the protocol cannot carry an extension point; empty: it can.
@@ -169,6 +170,8 @@ Error ExtenderService::WithCluster(const ExtenderArgs& args, bool filter, bool s
                         [&](size_t i) -> const std::shared_ptr<const Node>& { return (*args.nodes)[i].node; })
           : cluster.SetNames(args.node_count(), [&](size_t i) -> const std::string& { return args.node_name(i); });
   ask(cluster.snapshot(), rows);
+  // Kept only where that is cheap: a client may send nodes that need many times the memory of their text.
+  if (args.nodes ? !args.nodes_cached : args.node_count() > kMostNamesKept) cluster.Clear();
   return Error::Ok();
 }
 

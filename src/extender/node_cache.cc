@@ -10,6 +10,20 @@
 #include <random>
 
 namespace berth::extender {
+namespace {
+
+// The memory of a node besides the bytes of its text. A few bytes of JSON can ask for dozens of times as many.
+size_t Overhead(const Node& node) {
+  size_t bytes = sizeof(Node) + node.meta.labels.size() * sizeof(Labels::Entry) + node.taints.size() * sizeof(Taint) +
+                 node.conditions.size() * sizeof(NodeCondition) + node.images.size() * sizeof(NodeImage) +
+                 node.meta.owners.size() * sizeof(OwnerReference) +
+                 node.declared_features.size() * sizeof(std::string) +
+                 node.allocatable.scalars.size() * sizeof(node.allocatable.scalars[0]);
+  for (const NodeImage& image : node.images) bytes += image.names.size() * sizeof(std::string);
+  return bytes;
+}
+
+}  // namespace
 
 NodeCache::NodeCache(bool with_images) : with_images_(with_images) {
   std::random_device random;
@@ -65,18 +79,20 @@ std::pair<std::shared_ptr<const Node>, size_t> NodeCache::Find(std::string_view 
   return found;
 }
 
-void NodeCache::Add(std::string_view json, std::shared_ptr<const Node> node) {
-  if (json.size() < kPrefix) return;
+bool NodeCache::Add(std::string_view json, std::shared_ptr<const Node> node) {
+  constexpr size_t kSmall = 4096;
+  if (json.size() < kPrefix || Overhead(*node) > kSmall + json.size()) return false;
   const uint64_t prefix = HashOfPrefix(json);
   const Hash hash = HashOf(json);
   const std::lock_guard lock(mutex_);
   if (2 * (count_ + 1) > table_.size()) Rebuild(2 * (count_ + 1), 0);
   Entry& entry = At(prefix);
   const size_t bytes = bytes_ - entry.size + json.size();
-  if (bytes > kMaxBytes) return;
+  if (bytes > kMaxBytes) return false;
   bytes_ = bytes;
   if (entry.size == 0) ++count_;
   entry = {prefix, hash, json.size(), std::move(node), round_};
+  return true;
 }
 
 void NodeCache::Settle(size_t nodes) {

@@ -35,8 +35,9 @@ class NodeCache {
 
   // The known node whose text `text` begins with, and how long that is; null when there is none.
   std::pair<std::shared_ptr<const Node>, size_t> Find(std::string_view text);
+  // False: it is not kept, because there is no room, it is short, or it takes far more memory than its text.
   // REQUIRES: `json` is one valid JSON object, read into `node`.
-  void Add(std::string_view json, std::shared_ptr<const Node> node);
+  bool Add(std::string_view json, std::shared_ptr<const Node> node);
   // A request of so many nodes has been read.
   void Settle(size_t nodes);
   size_t size() const;

@@ -87,6 +87,20 @@ TEST(NodeCacheTest, MemoryHasALimit) {
   EXPECT_GT(cache.size(), 100u);
 }
 
+TEST(NodeCacheTest, ATextThatAsksForFarMoreMemoryIsNotKept) {
+  std::string taints = "{}";
+  for (int i = 0; i < 5000; ++i) taints += ",{}";
+  NodeCache cache;
+  std::string body = RequestOf({NodeText("a", "1", R"(,"spec":{"taints":[)" + taints + "]}"), NodeText("b", "1")});
+  const Result<ExtenderArgs> args = DecodeExtenderArgs(body, &cache);
+  ASSERT_TRUE(args.ok()) << args.error().text();
+  EXPECT_EQ((*args->nodes)[0].node->taints.size(), 5001u);
+  EXPECT_EQ(cache.size(), 1u);
+  EXPECT_FALSE(args->nodes_cached);
+  std::string good = RequestOf({NodeText("b", "1"), NodeText("c", "1")});
+  EXPECT_TRUE(DecodeExtenderArgs(good, &cache)->nodes_cached);
+}
+
 TEST(NodeCacheTest, ThreadsMayShareIt) {
   NodeCache cache;
   std::vector<std::thread> threads;

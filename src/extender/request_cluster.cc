@@ -3,6 +3,7 @@
 #include "extender/request_cluster.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace berth::extender {
@@ -22,6 +23,17 @@ void RequestCluster::Put(std::shared_ptr<const Node> node) {
   if (row >= by_row_.size()) by_row_.resize(row + 1);
   by_row_[row] = std::move(node);
   ++changes_;
+}
+
+void RequestCluster::Clear() {
+  state_ = std::make_unique<cluster::ClusterState>();
+  by_row_ = {};
+  rows_ = {};
+  asked_ = {};
+  changes_ = 0;
+  names_ = {};
+  name_ends_ = {};
+  names_count_ = false;
 }
 
 template <class NameOf, class NodeOf>
@@ -81,6 +93,7 @@ void RequestCluster::Update(size_t count, const NameOf& name_of, const NodeOf& n
 }
 
 std::span<const Row> RequestCluster::Set(size_t count, const NodeAt& node_at) {
+  names_count_ = false;
   Update(
       count, [&](size_t i) -> const std::string& { return node_at(i)->name(); }, node_at,
       [&](const std::shared_ptr<const Node>& known, size_t i) { return known == node_at(i); });
@@ -88,6 +101,18 @@ std::span<const Row> RequestCluster::Set(size_t count, const NodeAt& node_at) {
 }
 
 std::span<const Row> RequestCluster::SetNames(size_t count, const NameAt& name_at) {
+  bool same = names_count_ && count == name_ends_.size();
+  size_t start = 0;
+  for (size_t i = 0; same && i < count; ++i) {
+    same = std::string_view(names_).substr(start, name_ends_[i] - start) == name_at(i);
+    start = name_ends_[i];
+  }
+  if (same) return rows_;
+  if (!names_count_) Clear();  // nodes with data
+  names_count_ = true;
+  names_.clear();
+  name_ends_.clear();
+  for (size_t i = 0; i < count; ++i) name_ends_.push_back(names_.append(name_at(i)).size());
   const auto make = [&](size_t i) {
     Node node;
     node.meta.name = name_at(i);

@@ -34,6 +34,8 @@ class RequestCluster {
   std::span<const Row> SetNames(size_t count, const NameAt& name_at);
 
   Snapshot snapshot() const { return state_->snapshot(); }
+  // Gives all memory back.
+  void Clear();
 
  private:
   template <class NameOf, class NodeOf, class IsSame>
@@ -48,6 +50,10 @@ class RequestCluster {
   std::vector<Row> rows_;       // by place
   std::vector<uint8_t> asked_;  // by row
   size_t changes_ = 0;          // since the state was built
+  // The names of the last SetNames, one behind the other, and where each ends: most often they come again.
+  std::string names_;
+  std::vector<size_t> name_ends_;
+  bool names_count_ = false;  // the last call was SetNames
 };
 
 }  // namespace berth::extender

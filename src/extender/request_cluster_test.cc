@@ -67,7 +67,9 @@ TEST(RequestClusterTest, RequestsInAnyOrderSeeTheirNodesAndNoOthers) {
 
 TEST(RequestClusterTest, NamesAloneAreNodesWithoutData) {
   RequestCluster cluster(false);
-  const std::vector<std::vector<std::string>> requests = {{"a", "b", "c"}, {"c", "a"}, {}, {"a", "a"}, {"b", "d", "a"}};
+  const std::vector<std::vector<std::string>> requests = {{"a", "b", "c"}, {"a", "b", "c"}, {"a", "bc"},
+                                                          {"ab", "c"},     {"c", "a"},      {},
+                                                          {"a", "a"},      {"a", "a"},      {"b", "d", "a"}};
   for (const auto& names : requests) {
     const std::span<const Row> rows =
         cluster.SetNames(names.size(), [&](size_t i) -> const std::string& { return names[i]; });
@@ -78,6 +80,23 @@ TEST(RequestClusterTest, NamesAloneAreNodesWithoutData) {
     for (Row row = 0; row < snapshot.rows(); ++row) live += snapshot.live(row) ? 1 : 0;
     EXPECT_EQ(live, std::set<std::string>(names.begin(), names.end()).size());
   }
+}
+
+TEST(RequestClusterTest, NamesAfterNodesAreLookedAtAnew) {
+  RequestCluster cluster(false);
+  Set(cluster, {NodeOf("a", "1")});
+  EXPECT_TRUE(cluster.SetNames(0, nullptr).empty());
+  EXPECT_EQ(cluster.snapshot().rows(), 0u);
+}
+
+TEST(RequestClusterTest, ClearedItStartsAgain) {
+  RequestCluster cluster(false);
+  const Nodes nodes = {NodeOf("a", "1"), NodeOf("b", "2")};
+  Set(cluster, nodes);
+  cluster.Clear();
+  EXPECT_EQ(cluster.snapshot().rows(), 0u);
+  const std::span<const Row> rows = Set(cluster, nodes);
+  EXPECT_EQ(cluster.snapshot().node(rows[1]).name(), "b");
 }
 
 TEST(RequestClusterTest, AStateThatHasSeenMuchIsBuiltAnew) {

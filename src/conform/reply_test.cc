@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <rapidcheck.h>
 
 namespace berth::conform {
 namespace {
@@ -97,6 +98,35 @@ TEST(ReplyTest, DecisionsAreEqualWhateverOrderAndTextsAre) {
   EXPECT_EQ(Decision(kNames, one), Decision(kNames, two));
   EXPECT_NE(Decision(kNames, one), Decision(kNames, three));
   EXPECT_EQ(Decision(kNodes, one), Decision(kNodes, three)) << "names do not count there";
+}
+
+TEST(ReplyTest, RepliesOfAnyBytesAreReadOrRefusedInAShortSentence) {
+  const std::vector<std::pair<Verb, std::string>> replies = {
+      {Verb::kFilter, R"({"Nodes":{"items":[{"metadata":{"name":"a","labels":{"b":"c"}}}]},"NodeNames":["a","\u00e9"],)"
+                      R"("FailedNodes":{"c":"why"},"Error":""})"},
+      {Verb::kPrioritize, R"([{"Host":"a","Score":3},{"Host":"b","Score":-7}])"},
+      {Verb::kPreempt, R"({"NodeNameToMetaVictims":{"a":{"Pods":[{"UID":"u"}],"NumPDBViolations":1},"b":null}})"},
+      {Verb::kBind, R"({"Error":"no"})"}};
+  const bool holds = rc::check([&replies] {
+    const auto& [verb, text] = replies[*rc::gen::inRange<size_t>(0, replies.size())];
+    std::string body = text;
+    const int edits = *rc::gen::inRange(0, 4);
+    for (int i = 0; i < edits && !body.empty(); ++i) {
+      const auto at = *rc::gen::inRange<size_t>(0, body.size());
+      const char byte = *rc::gen::weightedOneOf<char>(
+          {{3, rc::gen::element('{', '}', '[', ']', '"', ',', ':', '0', '\\')}, {1, rc::gen::arbitrary<char>()}});
+      if (*rc::gen::arbitrary<bool>()) {
+        body[at] = byte;
+      } else {
+        body.erase(at, *rc::gen::inRange<size_t>(1, 9));
+      }
+    }
+    const Result<Reply> reply = ReadReply(verb, body);
+    if (edits == 0) RC_ASSERT(reply.ok());
+    if (!reply.ok()) RC_ASSERT(!reply.error().text().empty() && reply.error().text().size() < 400);
+    if (reply.ok()) RC_ASSERT(Decision({verb, Shape::kNames}, *reply) == Decision({verb, Shape::kNames}, *reply));
+  });
+  EXPECT_TRUE(holds);
 }
 
 }  // namespace

@@ -193,7 +193,7 @@ Value ToValue(const Report& report, bool strict) {
   Value checks = Value::Array();
   for (const CheckResult& check : report.checks) {
     Value one = Value::Object({{"name", Value::String(check.name)}, {"result", Value::String(StateOf(check))}});
-    if (!check.verdict.empty()) one.Set("verdict", Value::String(check.verdict));
+    if (check.findings.empty()) one.Set("verdict", Value::String(check.verdict));
     if (!check.findings.empty()) {
       Value findings = Value::Array();
       for (const Finding& finding : check.findings) {

@@ -8,6 +8,10 @@
 namespace berth::conform {
 namespace {
 
+bool IsAmong(std::span<const SampleNode> nodes, const std::string& name) {
+  return std::ranges::any_of(nodes, [&](const SampleNode& node) { return node.name == name; });
+}
+
 // The places in `order` go up.
 bool KeepsOrder(const std::vector<std::string>& uids, const std::vector<Victim>& order) {
   size_t from = 0;
@@ -65,7 +69,7 @@ void CheckCandidates(Trial& trial) {
   const std::span<const SampleNode> nodes = trial.session.nodes(trial.target.verb);
   std::vector<std::string> strange, null;
   for (const auto& [name, victims] : asked.reply.victims) {
-    if (std::ranges::none_of(nodes, [&](const SampleNode& node) { return node.name == name; })) strange.push_back(name);
+    if (!IsAmong(nodes, name)) strange.push_back(name);
     if (!victims) null.push_back(name);
   }
   if (!strange.empty()) {
@@ -84,8 +88,7 @@ void CheckVictims(Trial& trial) {
   if (reply.victims.empty()) return trial.Say("no candidate is kept, so there are no victims to look at");
   const std::span<const SampleNode> nodes = trial.session.nodes(trial.target.verb);
   for (const auto& [name, victims] : reply.victims) {
-    const bool asked = std::ranges::any_of(nodes, [&](const SampleNode& node) { return node.name == name; });
-    if (asked && victims) JudgeVictims(trial, name, *victims);
+    if (IsAmong(nodes, name) && victims) JudgeVictims(trial, name, *victims);
     // One example of each fault is enough; the next node would have the same.
     if (!trial.result.findings.empty()) return;
   }

@@ -100,10 +100,10 @@ Error RawConnection::Handshake(Deadline deadline) {
       case TlsSession::Status::kOk:
         return Error::Ok();
       case TlsSession::Status::kWantRead:
-        if (const Error error = Wait(POLLIN, deadline); !error.ok()) return error;
+        if (Error error = Wait(POLLIN, deadline); !error.ok()) return error;
         break;
       case TlsSession::Status::kWantWrite:
-        if (const Error error = Wait(POLLOUT, deadline); !error.ok()) return error;
+        if (Error error = Wait(POLLOUT, deadline); !error.ok()) return error;
         break;
       case TlsSession::Status::kClosed:
         return Error("the server closed the connection");
@@ -130,7 +130,7 @@ Error RawConnection::Send(std::string_view data, Deadline deadline) {
     }
     data.remove_prefix(count);
     if (count > 0) continue;
-    if (const Error error = Wait(wanted, deadline); !error.ok()) return error;
+    if (Error error = Wait(wanted, deadline); !error.ok()) return error;
   }
   return Error::Ok();
 }
@@ -151,7 +151,7 @@ Result<std::string> RawConnection::Receive(Deadline deadline) {
       if (count >= 0) return data.resize(static_cast<size_t>(count)), data;
       if (errno != EAGAIN && errno != EINTR) return SystemError(errno);
     }
-    if (const Error error = Wait(wanted, deadline); !error.ok()) return error;
+    if (Error error = Wait(wanted, deadline); !error.ok()) return error;
   }
 }
 

@@ -63,36 +63,61 @@ struct Options {
   ResourceList non_missing;  // requests assumed for a container that does not name the resource; an explicit 0 stays
 };
 
-// The kubelet said it can never carry out the resize: what the spec wants does not count.
-bool ResizeInfeasible(const Pod& pod) {
-  const PodCondition* condition = pod.FindCondition("PodResizePending");
-  return condition != nullptr && condition->reason == "Infeasible";
-}
+// What the statuses of a pod say, for a pod of any number of containers: anybody may send one.
+// REQUIRES: the pod outlives it.
+class Statuses {
+ public:
+  explicit Statuses(const Pod& pod) : pod_(pod) {
+    const PodCondition* condition = pod.FindCondition("PodResizePending");
+    infeasible_ = condition != nullptr && condition->reason == "Infeasible";
+    if (pod.container_statuses.size() + pod.init_container_statuses.size() <= kFew) return;
+    for (const auto* statuses : {&pod.container_statuses, &pod.init_container_statuses}) {
+      for (const ContainerStatus& status : *statuses) by_name_.push_back(&status);
+    }
+    std::stable_sort(by_name_.begin(), by_name_.end(), [](const auto* a, const auto* b) { return a->name < b->name; });
+  }
 
-ResourceList Effective(const Pod& pod, const ResourceList& spec, const ResourceList& actuated,
+  // The kubelet said it can never carry out the resize: what the spec wants does not count.
+  bool infeasible() const { return infeasible_; }
+
+  // Names are looked up among both kinds of status; of equal names the last one counts, init containers' after the
+  // others.
+  const ContainerStatus* Find(const std::string& name) const {
+    if (!by_name_.empty()) {
+      const auto after = std::upper_bound(by_name_.begin(), by_name_.end(), name,
+                                          [](const std::string& wanted, const auto* s) { return wanted < s->name; });
+      return after != by_name_.begin() && (*std::prev(after))->name == name ? *std::prev(after) : nullptr;
+    }
+    for (const auto* statuses : {&pod_.init_container_statuses, &pod_.container_statuses}) {
+      const auto it = std::find_if(statuses->rbegin(), statuses->rend(), [&](const auto& s) { return s.name == name; });
+      if (it != statuses->rend()) return &*it;
+    }
+    return nullptr;
+  }
+
+ private:
+  static constexpr size_t kFew = 16;  // looking at all is quicker than sorting
+
+  const Pod& pod_;
+  bool infeasible_ = false;
+  std::vector<const ContainerStatus*> by_name_;  // empty: few
+};
+
+ResourceList Effective(const Statuses& statuses, const ResourceList& spec, const ResourceList& actuated,
                        const ResourceList& allocated) {
   ResourceList result;
-  if (!ResizeInfeasible(pod)) result = spec;
+  if (!statuses.infeasible()) result = spec;
   Max(result, actuated);
   Max(result, allocated);
   return result;
 }
 
-// Names are looked up among both kinds of status; of equal names the last one counts, init containers' after the
-// others.
-const ContainerStatus* FindStatus(const Pod& pod, const std::string& name) {
-  for (const auto* statuses : {&pod.init_container_statuses, &pod.container_statuses}) {
-    const auto it = std::find_if(statuses->rbegin(), statuses->rend(), [&](const auto& s) { return s.name == name; });
-    if (it != statuses->rend()) return &*it;
-  }
-  return nullptr;
-}
-
-ResourceList ContainerRequests(const Pod& pod, const Container& container, bool resizable, const Options& options) {
-  const ContainerStatus* status = options.use_status && resizable ? FindStatus(pod, container.name) : nullptr;
+ResourceList ContainerRequests(const Statuses& statuses, const Container& container, bool resizable,
+                               const Options& options) {
+  const ContainerStatus* status = options.use_status && resizable ? statuses.Find(container.name) : nullptr;
   ResourceList requests =
       status != nullptr && status->resources_requests.has_value()
-          ? Effective(pod, container.requests, *status->resources_requests, status->allocated_resources)
+          ? Effective(statuses, container.requests, *status->resources_requests, status->allocated_resources)
           : container.requests;
   for (const auto& [id, quantity] : options.non_missing) {
     if (Find(requests, id) == nullptr) Set(requests, id, quantity);
@@ -100,29 +125,36 @@ ResourceList ContainerRequests(const Pod& pod, const Container& container, bool 
   return requests;
 }
 
-ResourceList PodRequests(const Pod& pod, const Options& options) {
+ResourceList PodRequests(const Pod& pod, const Statuses& statuses, const Options& options) {
   ResourceList total;
-  for (const Container& container : pod.containers) Add(total, ContainerRequests(pod, container, true, options));
+  for (const Container& container : pod.containers) Add(total, ContainerRequests(statuses, container, true, options));
 
   ResourceList sidecars;   // the ones started so far
-  ResourceList init_peak;  // the most that is needed while any init container starts
+  ResourceList init_peak;  // the most that is needed while any init container starts; nowhere less than `sidecars`
   for (const Container& container : pod.init_containers) {
-    ResourceList requests = ContainerRequests(pod, container, container.sidecar, options);
+    ResourceList requests = ContainerRequests(statuses, container, container.sidecar, options);
     if (container.sidecar) {
       Add(total, requests);
       Add(sidecars, requests);
-      Max(init_peak, sidecars);
-    } else {
-      Add(requests, sidecars);
-      Max(init_peak, requests);
     }
+    // Resources that this container does not name are as they were when the last sidecar that does was started.
+    for (auto& [id, quantity] : requests) {
+      const Quantity* beside = Find(sidecars, id);
+      if (container.sidecar) {
+        quantity = *beside;
+      } else if (beside != nullptr) {
+        quantity += *beside;
+      }
+    }
+    Max(init_peak, requests);
   }
   Max(total, init_peak);
 
   if (options.pod_level && pod.pod_requests.has_value()) {
     const bool from_status = options.use_status && pod.status_requests.has_value();
     const ResourceList effective =
-        from_status ? Effective(pod, *pod.pod_requests, *pod.status_requests, pod.status_allocated) : *pod.pod_requests;
+        from_status ? Effective(statuses, *pod.pod_requests, *pod.status_requests, pod.status_allocated)
+                    : *pod.pod_requests;
     for (const auto& [id, unused] : *pod.pod_requests) {
       if (!IsPodLevelResource(id)) continue;
       const Quantity* quantity = Find(effective, id);  // an infeasible resize may leave the name without a value
@@ -153,13 +185,14 @@ Resources AtLeastZero(Resources r) {
 PodResources ComputePodResources(const Pod& pod) {
   const ResourceList defaults = {{ResourceId::kCpu, Quantity::FromMilli(kDefaultMilliCpuRequest)},
                                  {ResourceId::kMemory, Quantity::FromValue(kDefaultMemoryRequest)}};
+  const Statuses statuses(pod);
   PodResources result;
-  const ResourceList request = PodRequests(pod, {});
+  const ResourceList request = PodRequests(pod, statuses, {});
   result.request = AtLeastZero(PodForm(request));
 
   const bool has_status =
       !pod.container_statuses.empty() || !pod.init_container_statuses.empty() || pod.status_requests.has_value();
-  const ResourceList held = has_status ? PodRequests(pod, {.use_status = true, .non_missing = {}}) : request;
+  const ResourceList held = has_status ? PodRequests(pod, statuses, {.use_status = true, .non_missing = {}}) : request;
   result.held = PodForm(held);
 
   // With pod-level requests the defaults stand in only for what the whole pod, overhead included, does not name.
@@ -170,11 +203,11 @@ PodResources ComputePodResources(const Pod& pod) {
   for (const auto& entry : defaults) {
     if (!pod_level || Find(held, entry.first) == nullptr) nonzero.non_missing.push_back(entry);
   }
-  const Resources counted = ToResources(nonzero.non_missing.empty() ? held : PodRequests(pod, nonzero));
+  const Resources counted = ToResources(nonzero.non_missing.empty() ? held : PodRequests(pod, statuses, nonzero));
   result.nonzero_cpu = counted.milli_cpu;
   result.nonzero_memory = counted.memory;
 
-  result.score_request = PodForm(PodRequests(pod, {.pod_level = false, .non_missing = defaults}));
+  result.score_request = PodForm(PodRequests(pod, statuses, {.pod_level = false, .non_missing = defaults}));
   return result;
 }
 

@@ -211,6 +211,36 @@ TEST(PodResourcesTest, OfStatusesWithOneNameTheLastCounts) {
   EXPECT_EQ(ComputePodResources(pod).held.milli_cpu, 3000);
 }
 
+// Looking for each container's status among all would take minutes; so would adding all sidecars up for each.
+TEST(PodResourcesTest, APodOfAnySizeIsAddedUpAtOnce) {
+  constexpr int kContainers = 200'000;
+  Pod pod;
+  std::vector<Container> containers, inits;
+  std::vector<ContainerStatus> statuses;
+  for (int i = 0; i < kContainers; ++i) {
+    const std::string name = std::to_string(i);
+    containers.push_back(Named(name, {{"cpu", "1m"}}));
+    statuses.push_back({name, List({{"cpu", "2m"}}), {}});
+  }
+  ResourceList many;
+  for (int i = 0; i < 4'000; ++i) {
+    many.emplace_back(InternResource("example.com/many" + std::to_string(i)), Quantity::FromValue(1));
+  }
+  for (int i = 0; i < kContainers; ++i) {
+    inits.push_back(Named("i" + std::to_string(i), {}));
+    inits.back().sidecar = i % 2 == 0;
+  }
+  inits.front().requests = many;
+  pod.containers = std::move(containers);
+  pod.init_containers = std::move(inits);
+  pod.container_statuses = std::move(statuses);
+  pod.conditions = std::vector<PodCondition>(1'000);
+  const PodResources r = ComputePodResources(pod);
+  EXPECT_EQ(r.request.milli_cpu, kContainers);
+  EXPECT_EQ(r.held.milli_cpu, 2 * kContainers);
+  EXPECT_EQ(r.request.scalars.size(), many.size());
+}
+
 TEST(PodResourcesTest, ANegativeRequestCountsAsNoneForAPendingPod) {
   Pod pod;
   pod.containers = {Named("a", {{"cpu", "-1"}, {"memory", "-5"}, {"example.com/gpu", "-2"}})};
@@ -219,6 +249,62 @@ TEST(PodResourcesTest, ANegativeRequestCountsAsNoneForAPendingPod) {
   EXPECT_EQ(r.request.memory, 0);
   EXPECT_EQ(r.request.Get(InternResource("example.com/gpu")), 0);
   EXPECT_EQ(r.held.milli_cpu, -1000);
+}
+
+// Few statuses and many are looked up differently.
+RC_GTEST_PROP(PodResourcesPropertyTest, OfAnyNumberOfStatusesTheLastOfTheNameCounts, ()) {
+  const auto named = rc::gen::container<std::vector<std::pair<int, int>>>(
+      rc::gen::pair(rc::gen::inRange(0, 20), rc::gen::inRange(1, 100)));
+  std::map<int, int> want;
+  Pod pod;
+  const auto fill = [&](const std::vector<std::pair<int, int>>& entries) {
+    std::vector<ContainerStatus> statuses;
+    for (const auto& [name, milli] : entries) {
+      want[name] = milli;
+      statuses.push_back({std::to_string(name), List({{"cpu", std::to_string(milli) + "m"}}), {}});
+    }
+    return statuses;
+  };
+  pod.container_statuses = fill(*named);
+  pod.init_container_statuses = fill(*named);
+  int64_t sum = 0;
+  for (int i = 0; i < 20; ++i) {
+    pod.containers.push_back(Named(std::to_string(i), {}));
+    if (const auto it = want.find(i); it != want.end()) sum += it->second;
+  }
+  RC_ASSERT(ComputePodResources(pod).held.milli_cpu == sum);
+}
+
+// Against the definition: at each init container, what it needs and all sidecars up to there.
+RC_GTEST_PROP(PodResourcesPropertyTest, InitContainersNeedTheirOwnAndTheSidecarsBeforeThem, ()) {
+  using Amounts = std::vector<std::pair<int, int>>;
+  const auto inits = *rc::gen::container<std::vector<std::pair<bool, Amounts>>>(
+      rc::gen::pair(rc::gen::arbitrary<bool>(),
+                    rc::gen::container<Amounts>(rc::gen::pair(rc::gen::inRange(0, 4), rc::gen::inRange(-3, 9)))));
+  Pod pod;
+  std::map<int, int> peak, sidecars;
+  for (const auto& [sidecar, listed] : inits) {
+    const std::map<int, int> amounts(listed.begin(), listed.end());
+    Container c;
+    c.sidecar = sidecar;
+    std::map<int, int> needed = sidecars;
+    for (const auto& [resource, amount] : amounts) {
+      c.requests.emplace_back(InternResource("example.com/init" + std::to_string(resource)),
+                              Quantity::FromValue(amount));
+      needed[resource] += amount;
+    }
+    std::sort(c.requests.begin(), c.requests.end());
+    if (sidecar) sidecars = needed;
+    for (const auto& [resource, amount] : needed) {
+      const auto [it, added] = peak.try_emplace(resource, amount);
+      if (!added) it->second = std::max(it->second, amount);
+    }
+    pod.init_containers.push_back(std::move(c));
+  }
+  const PodResources r = ComputePodResources(pod);
+  for (const auto& [resource, amount] : peak) {
+    RC_ASSERT(r.held.Get(InternResource("example.com/init" + std::to_string(resource))) == amount);
+  }
 }
 
 // With all init containers sidecars the pod needs the plain sum, in whatever order the containers are listed.

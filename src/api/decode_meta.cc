@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // metadata, string maps and resource lists: what most kinds have.
 #include <algorithm>
+#include <optional>
+#include <string>
 
 #include "api/decode_internal.h"
+#include "api/peer_resources.h"
 
 namespace berth {
 namespace {
@@ -140,27 +143,55 @@ Quantity AsStored(Quantity quantity) {
   return Quantity::FromNano(quantity.nano() - rest + (rest > 0 ? kMilli : -kMilli));
 }
 
+// A peer's name for a resource; no value, and recorded, when it may not be kept.
+std::optional<ResourceId> PeerResource(Context& context, std::string_view name) {
+  if (name.size() > kMaxPeerResourceName) {
+    context.Invalid(name, "must be no more than " + std::to_string(kMaxPeerResourceName) + " bytes");
+    return std::nullopt;
+  }
+  const std::optional<ResourceId> id = InternPeerResource(name);
+  if (!id) {
+    context.Invalid(name, "at most " + std::to_string(kMaxPeerResourceNames) +
+                              " different resource names are taken until the next start");
+  }
+  return id;
+}
+
+// By id; of equal ones the last stays.
+void SortOnce(ResourceList& list) {
+  const auto less = [](const auto& a, const auto& b) { return a.first < b.first; };
+  const auto not_less = [](const auto& a, const auto& b) { return !(a.first < b.first); };
+  if (std::adjacent_find(list.begin(), list.end(), not_less) == list.end()) return;
+  std::stable_sort(list.begin(), list.end(), less);
+  size_t kept = 0;
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (i + 1 < list.size() && list[i + 1].first == list[i].first) continue;
+    list[kept++] = list[i];
+  }
+  list.resize(kept);
+}
+
 }  // namespace
 
 ResourceList DecodeResourceList(Context& context, JsonValue value) {
   ResourceList list;
+  size_t size = 0;
   ForEachMember(
       context, value,
       [&](std::string_view key, JsonValue item) {
+        ++size;
+        if (!context.strict() && size > kMaxPeerResources) {
+          if (size > kMaxPeerResources + 1) return;  // said once
+          context.InvalidRaw(std::to_string(size), "must have at most " + std::to_string(kMaxPeerResources) + " items");
+          return;
+        }
         Quantity quantity;
         if (!Read(context, item, quantity)) return;
-        quantity = AsStored(quantity);
-        const ResourceId id = InternResource(key);
-        // Of equal names the last one stays.
-        auto it = std::lower_bound(list.begin(), list.end(), id,
-                                   [](const auto& entry, ResourceId wanted) { return entry.first < wanted; });
-        if (it != list.end() && it->first == id) {
-          it->second = quantity;
-        } else {
-          list.insert(it, {id, quantity});
-        }
+        const std::optional<ResourceId> id = context.strict() ? InternResource(key) : PeerResource(context, key);
+        if (id) list.emplace_back(*id, AsStored(quantity));
       },
       /*bracketed=*/true);
+  SortOnce(list);
   return list;
 }
 

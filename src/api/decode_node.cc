@@ -124,6 +124,7 @@ TaintEffect TaintEffectFromText(std::string_view text) {
 }
 
 Node DecodeNodeValue(Context& context, JsonValue value, bool with_images) {
+  const ObjectScope scope(context);
   Node node;
   ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
     if (key == "metadata") {

@@ -21,6 +21,7 @@ struct KindEntry {
 
 template <auto kDecode>
 AnyObject Any(Context& context, JsonValue value) {
+  const ObjectScope scope(context);
   return kDecode(context, value);
 }
 
@@ -326,6 +327,7 @@ NodeAffinity DecodeNodeAffinity(std::string_view json, DecodeMode mode, std::vec
       return;
     }
     Context context(mode, errors);
+    const ObjectScope scope(context);
     affinity = DecodeNodeAffinityValue(context, root);
   });
   return affinity;

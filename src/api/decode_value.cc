@@ -7,6 +7,7 @@
 namespace berth {
 
 Pod DecodePodValue(Context& context, JsonValue value) {
+  const ObjectScope scope(context);
   DecodedPod decoded = DecodePod(context, value);
   decoded.pod.resources = ComputePodResources(decoded.pod);
   ShareLists(decoded.pod);

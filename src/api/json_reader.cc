@@ -84,6 +84,16 @@ void Context::Record(std::string value, std::string message) {
   errors_.push_back(std::move(error));
 }
 
+bool Context::TooMany(size_t size) {
+  if (size >= kMaxPeerItems) {
+    InvalidRaw(std::to_string(size + 1), "must have at most " + std::to_string(kMaxPeerItems) + " items");
+  } else {
+    InvalidRaw(std::to_string(kMaxPeerItemsInAll + 1),
+               "the lists of one object must have at most " + std::to_string(kMaxPeerItemsInAll) + " items together");
+  }
+  return false;
+}
+
 void Context::Invalid(std::string_view value, std::string_view detail) {
   Record(std::string(value), "Invalid value: " + Quoted(value) + (detail.empty() ? "" : ": ") + std::string(detail));
 }

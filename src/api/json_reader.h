@@ -24,6 +24,11 @@ namespace berth {
 
 using JsonValue = simdjson::ondemand::value;
 
+// Of one object in peer mode: how long a list or map in it may be, and all of them together. No API server stores
+// objects that come near; without a bound `{}`, three bytes, would be a hundred in memory.
+inline constexpr size_t kMaxPeerItems = 10'000;
+inline constexpr size_t kMaxPeerItemsInAll = 100'000;
+
 // The state of decoding one object. Not thread safe. Errors go to the vector given; kind, name and file of an error
 // are filled in by whoever owns the object (decode_objects.cc).
 class Context {
@@ -56,6 +61,12 @@ class Context {
   // Somebody else met malformed JSON in the same document and recorded it: read no further.
   void Stop() { broken_ = true; }
 
+  // A list or map of an object (ObjectScope) that has `size` items is to have one more: false, and recorded, if those
+  // are too many.
+  bool HasRoom(size_t size) {
+    return !bounded_ || (size < kMaxPeerItems && items_++ < kMaxPeerItemsInAll) || TooMany(size);
+  }
+
   // In file mode, complains about an enum value that is not one of `supported`.
   // An unknown enum never fails a peer's object; it just never matches.
   bool CheckEnum(std::string_view value, std::initializer_list<std::string_view> supported);
@@ -67,17 +78,37 @@ class Context {
   void Pop() { steps_.pop_back(); }
 
  private:
+  friend class ObjectScope;
   struct Step {
     std::string_view key;  // lives while the step does
     int64_t index;         // -1: a key
     bool bracketed;
   };
   void Record(std::string value, std::string message);
+  bool TooMany(size_t size);  // false
 
   DecodeMode mode_;
   std::vector<LoadError>& errors_;
   std::vector<Step> steps_;
   bool broken_ = false, stop_at_error_ = false;
+  bool bounded_ = false;  // within an object of a peer's
+  size_t items_ = 0;      // read of its lists
+};
+
+// For as long as it lives one Kubernetes object is being read, not the message around it: in peer mode its lists and
+// maps are bounded.
+class ObjectScope {
+ public:
+  explicit ObjectScope(Context& context) : context_(context) {
+    context.bounded_ = !context.strict();
+    context.items_ = 0;
+  }
+  ~ObjectScope() { context_.bounded_ = false; }
+  ObjectScope(const ObjectScope&) = delete;
+  ObjectScope& operator=(const ObjectScope&) = delete;
+
+ private:
+  Context& context_;
 };
 
 // Puts one step on the path for as long as it lives.
@@ -116,8 +147,8 @@ bool IsNull(Context& context, JsonValue value);
 // The text of a field's key. Valid while the document is.
 std::string_view KeyOf(Context& context, simdjson::ondemand::field& field);
 
-// Calls fn(key, value) for every member of an object with the key on the path (as `.key`, or `[key]` when `bracketed`).
-// False for null and wrong types.
+// Calls fn(key, value) for every member of an object with the key on the path (as `.key`, or, of a map, `[key]` when
+// `bracketed`). False for null and wrong types, and where a map is too long.
 template <class Fn>
 bool ForEachMember(Context& context, JsonValue value, Fn&& fn, bool bracketed = false) {
   if (context.broken()) return false;
@@ -127,19 +158,22 @@ bool ForEachMember(Context& context, JsonValue value, Fn&& fn, bool bracketed = 
   if (type != simdjson::ondemand::json_type::object) return context.WrongType("an object", value), false;
   simdjson::ondemand::object object;
   if (auto error = value.get_object().get(object)) return context.Broken(error), false;
+  size_t size = 0;
   for (auto item : object) {
     simdjson::ondemand::field field;
     if (auto error = std::move(item).get(field)) return context.Broken(error), false;
     const std::string_view key = KeyOf(context, field);
     if (context.broken()) return false;
     At at(context, key, bracketed);
+    if (bracketed && !context.HasRoom(size++)) return false;
     fn(key, field.value());
     if (context.broken()) return false;
   }
   return true;
 }
 
-// Calls fn(value) for every item of an array with its index on the path. False for null and wrong types.
+// Calls fn(value) for every item of an array with its index on the path. False for null and wrong types, and where
+// a list is too long.
 template <class Fn>
 bool ForEachItem(Context& context, JsonValue value, Fn&& fn) {
   if (context.broken()) return false;
@@ -154,7 +188,8 @@ bool ForEachItem(Context& context, JsonValue value, Fn&& fn) {
   for (auto item : array) {
     JsonValue element;
     if (auto error = std::move(item).get(element)) return context.Broken(error), false;
-    context.SetIndex(index++);
+    context.SetIndex(index);
+    if (!context.HasRoom(static_cast<size_t>(index++))) return false;
     fn(element);
     if (context.broken()) return false;
   }

@@ -44,6 +44,8 @@ struct WatchCallbacks {
   std::function<void(const WatchEvent&)> event;
   // The watch is over; called at most once, and nothing after it. ok(): cut without a reason; gone(): list again.
   std::function<void(const ApiStatus&)> closed;
+  // The server has agreed to be watched; before everything else, and not at all if it never did. May be null.
+  std::function<void()> opened = nullptr;
 };
 
 // Destroying it ends the watch: no callback runs after that. May be done within one of its own callbacks.

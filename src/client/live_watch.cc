@@ -14,7 +14,13 @@ constexpr size_t kKeptLine = size_t{1} << 20;
 
 }  // namespace
 
-void LiveWatch::OnHead(int status) { status_ = status; }
+void LiveWatch::OnHead(int status) {
+  status_ = status;
+  if (status != 200 || !callbacks_.opened) return;
+  inbox_.Post([self = shared_from_this()] {
+    if (!self->dropped_ && *self->open_) self->callbacks_.opened();
+  });
+}
 
 void LiveWatch::OnPiece(std::string_view piece) {
   if (closed_) return;

@@ -32,7 +32,8 @@ struct Fixture {
                            [this](const ApiStatus& status) {
                              heard.push_back("closed " + std::to_string(status.code));
                              why = status.message;
-                           }},
+                           },
+                       .opened = [this] { ++opened; }},
         limits, [this](std::string sentence) { warnings.push_back(std::move(sentence)); },
         [this] { return new_token; });
   }
@@ -46,6 +47,7 @@ struct Fixture {
   std::vector<std::string> heard, warnings;
   std::string why;
   bool drop_at_event = false, new_token = false;
+  int opened = 0;
   std::shared_ptr<LiveWatch> watch;
 };
 
@@ -54,10 +56,12 @@ TEST(LiveWatchTest, EventsComeInOrderThroughTheInbox) {
   f.watch->OnHead(200);
   f.watch->OnPiece(Added("a", 1) + Added("b", 2));
   EXPECT_THAT(f.heard, IsEmpty());  // not before somebody drains
+  EXPECT_EQ(f.opened, 0);
   EXPECT_THAT(f.Heard(), ElementsAre("a", "b"));
   f.watch->OnPiece("\n\r\n" + Added("c", 3));
   f.watch->OnEnd(Error::Ok());
   EXPECT_THAT(f.Heard(), ElementsAre("c", "closed 200"));
+  EXPECT_EQ(f.opened, 1);
   EXPECT_THAT(f.warnings, IsEmpty());
 }
 
@@ -153,6 +157,7 @@ TEST(LiveWatchTest, ARefusalHasItsCodeAndMessage) {
   f.watch->OnPiece(body.substr(10));
   f.watch->OnEnd(Error::Ok());
   EXPECT_THAT(f.Heard(), ElementsAre("closed 403"));
+  EXPECT_EQ(f.opened, 0);
   EXPECT_EQ(f.why, "pods is forbidden");
 
   Fixture endless;

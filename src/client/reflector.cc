@@ -100,6 +100,7 @@ void Reflector::OnListed(const ListAnswer& answer) {
 void Reflector::StartWatch() {
   ++watches_;
   watch_started_ = clock_.Now();
+  watch_opened_ = false;
   watch_useful_ = false;
   watch_ = api_.StartWatch(kind_, resource_version_,
                            {.event =
@@ -109,6 +110,10 @@ void Reflector::StartWatch() {
                             .closed =
                                 [link = link_](const ApiStatus& status) {
                                   if (*link != nullptr) (*link)->OnClosed(status);
+                                },
+                            .opened =
+                                [link = link_] {
+                                  if (*link != nullptr) (*link)->watch_opened_ = true;
                                 }});
 }
 
@@ -136,7 +141,9 @@ void Reflector::OnEvent(const WatchEvent& event) {
 
 void Reflector::OnClosed(const ApiStatus& status) {
   watch_.reset();
-  const bool useful = watch_useful_ || (clock_.Now() - watch_started_) >= kWatchLived;
+  // Waiting in vain to be let in is not living: those who wait so together must not come back together.
+  const bool lived = watch_opened_ && (clock_.Now() - watch_started_) >= kWatchLived;
+  const bool useful = watch_useful_ || lived;
   if (useful) {
     backoff_ = kFirstBackoff;
     gone_in_row_ = 0;

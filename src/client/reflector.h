@@ -37,8 +37,8 @@ class ObjectHandler {
 // time: a deletion of a newer version than the object known by that name tells that this one is gone too, whatever the
 // uid it speaks of.
 //
-// A watch that ends soon and brought nothing counts as a failure; one that lived, or brought something, makes up for
-// all failures before it.
+// A watch that was never opened, or ends soon and brought nothing, counts as a failure, however long that took; one
+// that lived, or brought something, makes up for all failures before it.
 //
 // REQUIRES: everything given to it outlives it.
 // Thread safety: scheduling thread.
@@ -99,6 +99,7 @@ class Reflector {
   util::TimerQueue::Id timer_{};
   bool timer_set_ = false;
   bool synced_ = false;
+  bool watch_opened_ = false;  // the server has agreed to the present watch
   bool watch_useful_ = false;  // the present watch has brought something
   uint32_t gone_in_row_ = 0;   // answers of 410 without a useful watch between them
   Duration backoff_;           // of the next retry

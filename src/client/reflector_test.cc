@@ -105,6 +105,7 @@ class ReflectorTest : public ::testing::Test {
     ASSERT_TRUE(*watch.alive);
     watch.callbacks.closed({code, ""});
   }
+  void Opened() { api_.watches.back().callbacks.opened(); }
   void Pass(Duration time) {
     clock_.MoveTo(clock_.Now() + time);
     while (timers_.RunOne(clock_.Now())) {
@@ -230,6 +231,7 @@ TEST_F(ReflectorTest, AWatchThatWasUsefulIsResumedAtOnceWhereItEnded) {
   api_.watches.back().callbacks.event({WatchEvent::Type::kBookmark, std::nullopt, "30"});
   Closed(0);
   EXPECT_EQ(api_.watches.back().from, "30");
+  Opened();
   Pass(Duration::Seconds(6));  // it lived, although nothing came
   Closed(500);
   EXPECT_EQ(api_.watches.size(), 4u);
@@ -250,6 +252,21 @@ TEST_F(ReflectorTest, AWatchThatDiesAtOnceIsRetriedLaterAndLater) {
   Closed(200);
   EXPECT_EQ(MillisToRetry(), 800);
   EXPECT_EQ(reflector_->lists(), 1u);
+}
+
+TEST_F(ReflectorTest, WaitingForAServerThatDoesNotAnswerIsNoLife) {
+  Listed("10", {});
+  std::vector<int64_t> waits;
+  for (const int code : {0, 504, 0}) {
+    Pass(Duration::Seconds(10));  // connecting, in vain
+    Closed(code);
+    EXPECT_FALSE(reflector_->watching());
+    waits.push_back(MillisToRetry());
+  }
+  EXPECT_THAT(waits, ElementsAre(800, 1600, 3200));
+  Opened();
+  Closed(0);  // at once
+  EXPECT_EQ(MillisToRetry(), 6400);
 }
 
 TEST_F(ReflectorTest, RepeatingOldEventsDoesNotMakeAWatchUseful) {

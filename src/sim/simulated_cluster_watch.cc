@@ -74,6 +74,7 @@ void SimulatedCluster::OpenWatch(Kind kind, const std::shared_ptr<Watcher>& watc
   }
   auto change = std::upper_bound(all.history.begin(), all.history.end(), from,
                                  [](uint64_t version, const Change& other) { return version < other.version; });
+  if (watcher->callbacks.opened) watcher->callbacks.opened();
   for (; change != all.history.end() && !watcher->closed; ++change) Send(*watcher, *change);
   if (!watcher->closed) all.watchers.push_back(watcher);
 }

@@ -65,6 +65,9 @@ struct PodStatusPatch {
   ObjectName pod;
   std::optional<PodCondition> condition;           // replaces the one of its type
   std::optional<std::string> nominated_node_name;  // empty: removed
+  // Of the condition: its status is another one than before. If not, the time of its last transition stays.
+  bool transition = true;
+  int64_t generation = 0;  // of the pod that the condition was found for; 0: unknown
 };
 
 // A Kubernetes event about a pod (events.k8s.io/v1), texts as kube-scheduler writes them.

@@ -97,7 +97,9 @@ std::string PodStatusPatchBody(const PodStatusPatch& patch, Time now) {
     Json condition;
     condition.Text("type", patch.condition->type).Text("status", patch.condition->status);
     condition.Text("reason", patch.condition->reason).Text("message", patch.condition->message);
-    condition.Raw("lastProbeTime", "null").Text("lastTransitionTime", FormatTime(now));
+    condition.Raw("lastProbeTime", "null");
+    if (patch.transition) condition.Text("lastTransitionTime", FormatTime(now));
+    if (patch.generation > 0) condition.Raw("observedGeneration", std::to_string(patch.generation));
     json.Raw("conditions", "[" + condition.Finish() + "]");
   }
   if (patch.nominated_node_name) {

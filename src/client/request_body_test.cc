@@ -26,6 +26,12 @@ TEST(RequestBodyTest, APatchChangesWhatItSaysAlone) {
             R"({"metadata":{"uid":"uid-1"},"status":{"conditions":[{"type":"PodScheduled","status":"False",)"
             R"("reason":"Unschedulable","message":"0/1 nodes: \"x\"\u000a","lastProbeTime":null,)"
             R"("lastTransitionTime":"1970-01-01T00:00:01Z"}]}})");
+  patch.transition = false;  // False it was before; and the pod's third generation was looked at
+  patch.generation = 3;
+  EXPECT_EQ(PodStatusPatchBody(patch, Time{1'000'000'000}),
+            R"({"metadata":{"uid":"uid-1"},"status":{"conditions":[{"type":"PodScheduled","status":"False",)"
+            R"("reason":"Unschedulable","message":"0/1 nodes: \"x\"\u000a","lastProbeTime":null,)"
+            R"("observedGeneration":3}]}})");
   patch.condition.reset();
   patch.nominated_node_name = "node-1";
   EXPECT_EQ(PodStatusPatchBody(patch, Time{}),

@@ -58,8 +58,10 @@ void Evictions::Evict(const std::shared_ptr<Run>& run, const client::Ptr<Pod>& v
   patch.pod = client::NameOf(*victim);
   patch.condition = PodCondition{"DisruptionTarget", "True", "PreemptionByScheduler",
                                  run->preemptor->scheduler_name + ": preempting to accommodate a higher priority pod"};
-  if (const PodCondition* had = victim->FindCondition("DisruptionTarget"); had && *had == *patch.condition)
-    return Delete(run, victim);
+  const PodCondition* had = victim->FindCondition("DisruptionTarget");
+  if (had && *had == *patch.condition) return Delete(run, victim);
+  patch.transition = had == nullptr || had->status != patch.condition->status;
+  patch.generation = victim->meta.generation;
   core_.api.PatchPodStatus(patch, core_.Counted([this, run, victim](const client::ApiStatus& status) {
     if (status.ok()) return Delete(run, victim);
     OnVictim(run, *victim, status);

@@ -211,6 +211,20 @@ TEST_F(EvictionsTest, AVictimThatHasItsConditionIsDeletedRightAway) {
   EXPECT_THAT(Deletes(), ElementsAre("low"));
 }
 
+TEST_F(EvictionsTest, AnotherReasonToBeDisruptedIsNoTransition) {
+  Start({"n1"});
+  Put(Wants("low", "1").Priority(1).OnNode("n1").With([](Pod& pod) {
+    pod.meta.generation = 4;
+    pod.conditions.push_back({"DisruptionTarget", "True", "DeletionByTaintManager", "a taint"});
+  }));
+  PutPreemptor();
+  const auto it = std::find_if(api_.patches.begin(), api_.patches.end(),
+                               [](const FakeApi::PatchCall& call) { return call.patch.pod.name == "low"; });
+  ASSERT_NE(it, api_.patches.end());
+  EXPECT_FALSE(it->patch.transition);
+  EXPECT_EQ(it->patch.generation, 4);
+}
+
 TEST_F(EvictionsTest, NominationsOfLowerPriorityOnTheNodeAreWithdrawn) {
   Start({"n1"});
   PutVictim("low", "1");

@@ -24,7 +24,14 @@ void StatusWriter::Write(const Pod& pod, const std::optional<PodCondition>& cond
     it->second.wish.pod = client::NameOf(pod);
   }
   Entry& entry = it->second;
-  if (condition) entry.wish.condition = condition;
+  if (condition) {
+    // What is under way is what the server will have, unless it fails.
+    const bool in_flight = entry.under_way && entry.sent.condition && entry.sent.condition->type == condition->type;
+    const PodCondition* had = in_flight ? &*entry.sent.condition : pod.FindCondition(condition->type);
+    entry.wish.condition = condition;
+    entry.wish.transition = had == nullptr || had->status != condition->status;
+    entry.wish.generation = pod.meta.generation;
+  }
   if (nominated_node) entry.wish.nominated_node_name = nominated_node;
   entry.forgotten = false;
   entry.tries = entry.under_way ? 1 : 0;  // what is under way counts as a try of the new wish
@@ -73,7 +80,13 @@ void StatusWriter::OnAnswer(const std::string& uid, const client::ApiStatus& sta
     return;
   }
   // What was wished for meanwhile wins over what failed.
-  if (!entry.wish.condition) entry.wish.condition = std::move(entry.sent.condition);
+  if (!entry.wish.condition) {
+    entry.wish.condition = std::move(entry.sent.condition);
+    entry.wish.transition = entry.sent.transition;
+    entry.wish.generation = entry.sent.generation;
+  } else if (entry.sent.condition && entry.sent.transition) {
+    entry.wish.transition = true;  // it would have been one; nobody may know whether it was
+  }
   if (!entry.wish.nominated_node_name) entry.wish.nominated_node_name = std::move(entry.sent.nominated_node_name);
   core_.timers.At(core_.clock.Now() + Duration::Seconds(int64_t{1} << (entry.tries - 1)), [this, uid] {
     const auto again = pods_.find(uid);

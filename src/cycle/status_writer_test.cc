@@ -69,6 +69,43 @@ TEST_F(StatusWriterTest, APatchIsForThePodOfItsUid) {
   EXPECT_EQ(core_.requests, 0u);
 }
 
+TEST_F(StatusWriterTest, ATransitionIsAnotherStatusNotAnotherMessage) {
+  const auto with = [](Pod pod, const char* status) {
+    pod.conditions.Edit().clear();
+    if (*status != 0) pod.conditions.push_back({"PodScheduled", status, "", ""});
+    pod.meta.generation = 3;
+    return pod;
+  };
+  const auto transition = [&](const char* before) {
+    writer_.Write(with(pod_, before), Condition("new"), std::nullopt);
+    const client::PodStatusPatch patch = api_.patches.at(0).patch;
+    Answer();
+    EXPECT_EQ(patch.generation, 3);
+    return patch.transition;
+  };
+  EXPECT_TRUE(transition(""));
+  EXPECT_TRUE(transition("True"));
+  EXPECT_FALSE(transition("False"));
+
+  // What is under way counts, if it arrives.
+  for (const int code : {200, 500}) {
+    writer_.Write(with(pod_, "True"), Condition("first"), std::nullopt);
+    writer_.Write(with(pod_, "True"), Condition("second"), std::nullopt);
+    Answer({code, ""});
+    if (code == 500) Wait(Duration::Seconds(1));
+    ASSERT_THAT(Open(), ElementsAre("second/-"));
+    EXPECT_EQ(api_.patches[0].patch.transition, code == 500);
+    Answer();
+  }
+  // A patch that failed is the same when it is sent again.
+  writer_.Write(with(pod_, "False"), Condition("new"), std::nullopt);
+  Answer({500, ""});
+  Wait(Duration::Seconds(1));
+  ASSERT_THAT(Open(), ElementsAre("new/-"));
+  EXPECT_FALSE(api_.patches[0].patch.transition);
+  EXPECT_EQ(api_.patches[0].patch.generation, 3);
+}
+
 TEST_F(StatusWriterTest, WishesDuringAPatchAreMergedAndSentAfterIt) {
   writer_.Write(pod_, Condition("one"), "n2");
   writer_.Write(pod_, std::nullopt, "n3");

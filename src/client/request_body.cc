@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <string_view>
 
 #include "api/json_scan.h"
@@ -41,6 +42,13 @@ class Json {
   Json& Raw(std::string_view key, std::string_view json) {
     Key(key);
     text_ += json;
+    return *this;
+  }
+  // Members of an object, written already; may be none.
+  Json& Members(std::string_view members) {
+    if (members.empty()) return *this;
+    if (text_.back() != '{') text_ += ',';
+    text_ += members;
     return *this;
   }
   std::string Finish() { return text_ + "}"; }
@@ -124,12 +132,19 @@ std::string EventNamespace(const EventRecord& event) {
   return event.regarding.namespace_.empty() ? "default" : event.regarding.namespace_;
 }
 
-std::string EventBody(const EventRecord& event, const std::string& reporting_instance) {
+std::string EventName(const EventRecord& event) {
+  constexpr size_t kMaxName = 253;
   char suffix[32];
   std::snprintf(suffix, sizeof(suffix), ".%llx", static_cast<unsigned long long>(event.time.ns));
+  if (event.regarding.name.size() + std::strlen(suffix) <= kMaxName) return event.regarding.name + suffix;
+  // A pod may have a name that leaves no room for the time; its uid is as good.
+  return (event.regarding.uid.empty() ? "pod" : event.regarding.uid) + suffix;
+}
+
+std::string EventBody(const EventRecord& event, const std::string& reporting_instance) {
   Json json;
   json.Text("kind", "Event").Text("apiVersion", "events.k8s.io/v1");
-  json.Open("metadata").Text("name", event.regarding.name + suffix).Text("namespace", EventNamespace(event)).Close();
+  json.Open("metadata").Text("name", EventName(event)).Text("namespace", EventNamespace(event)).Close();
   json.Text("eventTime", FormatMicroTime(event.time));
   json.Text("reportingController", event.reporting_controller).Text("reportingInstance", reporting_instance);
   json.Text("action", event.action).Text("reason", event.reason);
@@ -151,11 +166,11 @@ std::string LeaseBody(const Lease& lease) {
   Json json;
   json.Text("kind", "Lease").Text("apiVersion", "coordination.k8s.io/v1");
   json.Open("metadata").Text("name", lease.name).Text("namespace", lease.namespace_);
-  json.TextIf("resourceVersion", lease.resource_version).Close();
+  json.TextIf("resourceVersion", lease.resource_version).Members(lease.other_metadata).Close();
   json.Open("spec").Text("holderIdentity", lease.holder);
   json.Raw("leaseDurationSeconds", std::to_string(lease.duration.ns / 1'000'000'000));
   json.Text("acquireTime", FormatMicroTime(lease.acquired)).Text("renewTime", FormatMicroTime(lease.renewed));
-  json.Raw("leaseTransitions", std::to_string(lease.transitions)).Close();
+  json.Raw("leaseTransitions", std::to_string(lease.transitions)).Members(lease.other_spec).Close();
   return json.Finish();
 }
 

@@ -9,14 +9,15 @@
 namespace berth::client {
 
 std::string BindingBody(const ObjectName& pod, const std::string& node);
-// A strategic merge patch; `now` is when the condition changed.
+// A strategic merge patch; `now` is when the condition changed, if it is a transition.
 std::string PodStatusPatchBody(const PodStatusPatch& patch, Time now);
 std::string DeleteBody(const ObjectName& pod);
 std::string EventBody(const EventRecord& event, const std::string& reporting_instance);
 std::string LeaseBody(const Lease& lease);
 
-// The namespace an event lives in.
+// Where an event lives, and under which name.
 std::string EventNamespace(const EventRecord& event);
+std::string EventName(const EventRecord& event);
 
 // As metav1.Time and metav1.MicroTime are written: 2006-01-02T15:04:05Z, 2006-01-02T15:04:05.000000Z.
 std::string FormatTime(Time time);

@@ -66,6 +66,18 @@ TEST(RequestBodyTest, AnEventIsAsKubeSchedulerWritesIt) {
             R"("note":"Preempted by pod u on node n","type":"Normal"})");
 }
 
+TEST(RequestBodyTest, AnEventOfAPodWithALongNameHasAShortOne) {
+  EventRecord event;
+  event.time = Time{0x17979cfe3d85cd15};
+  event.regarding = {"ns", std::string(236, 'a'), "uid-1"};
+  EXPECT_EQ(EventName(event), std::string(236, 'a') + ".17979cfe3d85cd15");
+  EXPECT_EQ(EventName(event).size(), 253u);  // what a server takes
+  event.regarding.name += 'a';
+  EXPECT_EQ(EventName(event), "uid-1.17979cfe3d85cd15");
+  event.regarding.uid = "";
+  EXPECT_EQ(EventName(event), "pod.17979cfe3d85cd15");
+}
+
 TEST(RequestBodyTest, TextThatIsNotUtf8IsStillJson) {
   EventRecord event;
   event.regarding = kPod;
@@ -96,6 +108,22 @@ TEST(RequestBodyTest, ALeaseComesBackAsItWent) {
   EXPECT_EQ(read->acquired, lease.acquired);
   EXPECT_EQ(read->renewed, lease.renewed);
   EXPECT_EQ(read->transitions, lease.transitions);
+}
+
+TEST(RequestBodyTest, ALeaseLosesNothingThatOthersHaveWrittenThere) {
+  std::string body =
+      R"({"kind":"Lease","metadata":{"labels":{"team":"a\u0022b"},"name":"l","managedFields":[{"manager":"x"}],)"
+      R"("namespace":"ns","ownerReferences":[{"kind":"Pod"}, {}],"resourceVersion":"7","generation": 2 },)"
+      R"("spec":{"strategy":"OldestEmulationVersion","holderIdentity":"me","preferredHolder":null}})";
+  const Result<Lease> read = ReadLease(body);
+  ASSERT_TRUE(read.ok()) << read.error().text();
+  EXPECT_EQ(read->holder, "me");
+  EXPECT_EQ(LeaseBody(*read),
+            R"({"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":{"name":"l","namespace":"ns",)"
+            R"("resourceVersion":"7","labels":{"team":"a\u0022b"},"ownerReferences":[{"kind":"Pod"}, {}],)"
+            R"("generation":2},"spec":{"holderIdentity":"me","leaseDurationSeconds":0,)"
+            R"("acquireTime":"1970-01-01T00:00:00.000000Z","renewTime":"1970-01-01T00:00:00.000000Z",)"
+            R"("leaseTransitions":0,"strategy":"OldestEmulationVersion","preferredHolder":null}})");
 }
 
 TEST(RequestBodyTest, TimesAreThoseOfRfc3339) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/decode_value.h"
+#include "api/json_scan.h"
 
 namespace berth::client {
 namespace {
@@ -287,6 +288,20 @@ Result<Ptr<Pod>> ReadPod(std::string& body) {
   return std::get<Ptr<Pod>>(*item.object);
 }
 
+namespace {
+
+// Adds the member to others, as the server wrote it.
+void Keep(Context& context, std::string_view key, JsonValue value, std::string& members) {
+  std::string_view text;
+  if (auto error = simdjson::to_json_string(value).get(text)) return context.Broken(error);
+  if (!members.empty()) members += ',';
+  AppendJsonString(key, members);
+  members += ':';
+  members += text;
+}
+
+}  // namespace
+
 Result<Lease> ReadLease(std::string& body) {
   Lease lease;
   Error error = Walk(body, [&](Context& context, JsonValue root) {
@@ -294,9 +309,15 @@ Result<Lease> ReadLease(std::string& body) {
     ForEachMember(context, root, [&](std::string_view key, JsonValue value) {
       if (key == "metadata") {
         ForEachMember(context, value, [&](std::string_view part, JsonValue text) {
-          if (part == "name") Read(context, text, lease.name);
-          if (part == "namespace") Read(context, text, lease.namespace_);
-          if (part == "resourceVersion") Read(context, text, lease.resource_version);
+          if (part == "name") {
+            Read(context, text, lease.name);
+          } else if (part == "namespace") {
+            Read(context, text, lease.namespace_);
+          } else if (part == "resourceVersion") {
+            Read(context, text, lease.resource_version);
+          } else if (part != "managedFields") {  // the server keeps these by itself
+            Keep(context, part, text, lease.other_metadata);
+          }
         });
       } else if (key == "spec") {
         ForEachMember(context, value, [&](std::string_view part, JsonValue member) {
@@ -312,6 +333,8 @@ Result<Lease> ReadLease(std::string& body) {
             if (Read(context, member, time)) lease.renewed = *time;
           } else if (part == "leaseTransitions") {
             Read(context, member, lease.transitions);
+          } else {
+            Keep(context, part, member, lease.other_spec);
           }
         });
       }

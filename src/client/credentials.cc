@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/credentials.h"
 
+#include <cerrno>
 #include <fstream>
 #include <string_view>
+#include <system_error>
+#include <utility>
 
 #include "api/base64.h"
 
@@ -13,8 +16,8 @@ constexpr size_t kMaxToken = size_t{64} << 10;
 
 }  // namespace
 
-Credentials::Credentials(const Kubeconfig& config, Duration look_every)
-    : token_file_(config.token_file), look_every_(look_every.ns) {
+Credentials::Credentials(const Kubeconfig& config, Duration look_every, std::function<void(const std::string&)> warn)
+    : token_file_(config.token_file), look_every_(look_every.ns), warn_(std::move(warn)) {
   if (!config.token.empty()) header_ = "Bearer " + config.token;
   if (!config.username.empty()) header_ = "Basic " + EncodeBase64(config.username + ":" + config.password);
   if (!token_file_.empty()) Look();
@@ -35,14 +38,23 @@ bool Credentials::Renew(const std::string& header) {
 void Credentials::Look() {
   looked_ = std::chrono::steady_clock::now();
   // Read, not mapped: whoever writes the file may cut it under our eyes.
+  errno = 0;
   std::ifstream file(token_file_, std::ios::binary);
   std::string read(kMaxToken, '\0');
   file.read(read.data(), static_cast<std::streamsize>(read.size()));
   std::string_view text = std::string_view(read).substr(0, static_cast<size_t>(file.gcount()));
+  const int problem = errno;
   const auto blank = [](char c) { return static_cast<unsigned char>(c) <= ' '; };
   while (!text.empty() && blank(text.front())) text.remove_prefix(1);
   while (!text.empty() && blank(text.back())) text.remove_suffix(1);
-  if (!text.empty()) header_ = "Bearer " + std::string(text);
+  if (!text.empty()) {
+    header_ = "Bearer " + std::string(text);
+  } else if (warn_) {
+    const bool read_nothing = file.bad() || file.gcount() == 0;
+    warn_("token file " + token_file_ + ": " +
+          (read_nothing && problem != 0 ? std::generic_category().message(problem) : "there is no token in it") +
+          "; the last one that was there stays in use");
+  }
 }
 
 }  // namespace berth::client

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <mutex>
 #include <string>
 
@@ -14,10 +15,11 @@ namespace berth::client {
 // Thread safety: any thread.
 class Credentials {
  public:
-  Credentials(const Kubeconfig& config, Duration look_every);
+  // `warn` may be null; it is called by whoever asks, and must not ask back.
+  Credentials(const Kubeconfig& config, Duration look_every, std::function<void(const std::string&)> warn = nullptr);
 
   // The value of the Authorization header; empty: none. Reads the token's file if the last look is long ago; a file
-  // that cannot be read, or is empty, leaves the old token in use.
+  // that cannot be read, or is empty, leaves the old token in use, with a warning.
   std::string Header();
   // The server has refused `header`. True: there is another one now, so asking again may help.
   bool Renew(const std::string& header);
@@ -27,6 +29,7 @@ class Credentials {
 
   const std::string token_file_;
   const std::chrono::nanoseconds look_every_;
+  const std::function<void(const std::string&)> warn_;
   std::mutex mutex_;
   std::string header_;
   std::chrono::steady_clock::time_point looked_;

@@ -39,6 +39,14 @@ Result<Value> ReadFile(const std::string& path) {
   return config;
 }
 
+// Without a token the server would say that somebody nameless may not do this, and nobody would know why.
+Error CheckToken(const std::string& path) {
+  Result<FileText> file = FileText::Read(path);
+  if (!file.ok()) return file.error();
+  const bool blank = file->text().find_first_not_of(" \t\r\n") == std::string_view::npos;
+  return blank ? Error("there is no token in it") : Error::Ok();
+}
+
 // The members of one object of the file, with the path to name them by.
 class Section {
  public:
@@ -167,8 +175,8 @@ Error ReadUser(const Section& user, const fs::path& folder, Kubeconfig& config) 
   if (has_token && !config.username.empty())
     return Error(user.PathOf("username") + ": a token is given as well; only one of them can be meant");
   if (!config.token_file.empty()) {
-    if (Result<FileText> file = FileText::Read(config.token_file); !file.ok())
-      return file.error().Wrap(user.PathOf("tokenFile") + ": " + config.token_file);
+    if (error = CheckToken(config.token_file); !error.ok())
+      return error.Wrap(user.PathOf("tokenFile") + ": " + config.token_file);
   }
   if (config.tls.certificate_file.empty() && config.tls.certificate_data.empty() && config.tls.key_file.empty() &&
       config.tls.key_data.empty()) {
@@ -250,8 +258,8 @@ Result<Kubeconfig> LoadInCluster(const InCluster& place) {
   const fs::path folder = place.folder;
   config.token_file = (folder / "token").string();
   config.tls.ca_file = (folder / "ca.crt").string();
-  if (Result<FileText> token = FileText::Read(config.token_file); !token.ok())
-    return wrong(config.token_file + ": " + token.error().text());
+  if (const Error error = CheckToken(config.token_file); !error.ok())
+    return wrong(config.token_file + ": " + error.text());
   if (auto tls = net::TlsContext::Client(config.tls); !tls.ok()) return tls.error().Wrap(config.source);
   if (Result<FileText> text = FileText::Read((folder / "namespace").string()); text.ok()) {
     config.namespace_ = text->text();

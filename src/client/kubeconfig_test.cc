@@ -12,7 +12,9 @@ namespace berth::client {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 
 // A kubeconfig with these lines in its cluster and its user.
@@ -135,6 +137,9 @@ TEST_F(KubeconfigTest, ErrorsNameFieldAndReason) {
               HasSubstr("insecure-skip-tls-verify: a certificate authority is named as well"));
   EXPECT_THAT(Fails(Config(fine, "tokenFile: none")),
               AllOf(HasSubstr("users[u].user.tokenFile: "), HasSubstr(folder_.Path("none"))));
+  folder_.Write("blank", " \n\t");
+  EXPECT_THAT(Fails(Config(fine, "tokenFile: blank")),
+              HasSubstr("users[u].user.tokenFile: " + folder_.Path("blank") + ": there is no token in it"));
   EXPECT_THAT(Fails(Config(fine, "client-certificate-data: " + EncodeBase64(client_.certificate_pem))),
               HasSubstr("users[u].user.client-key: a client certificate without a client key"));
   EXPECT_THAT(Fails(Config(fine, "client-certificate-data: " + EncodeBase64(client_.certificate_pem) +
@@ -177,6 +182,10 @@ TEST_F(KubeconfigTest, APodFindsItsServiceAccount) {
   EXPECT_THAT(LoadInCluster({"a b", "443", folder_.Path("")}).error().text(), HasSubstr("KUBERNETES_SERVICE_HOST"));
   EXPECT_THAT(LoadInCluster({"10.0.0.1", "443", folder_.Path("none")}).error().text(),
               HasSubstr(folder_.Path("none") + "/token"));
+  folder_.Write("token", "\n");
+  EXPECT_THAT(LoadInCluster({"10.0.0.1", "443", folder_.Path("")}).error().text(),
+              HasSubstr(folder_.Path("token") + ": there is no token in it"));
+  folder_.Write("token", "t1\n");
   folder_.Write("ca.crt", "nothing");
   EXPECT_THAT(LoadInCluster({"10.0.0.1", "443", folder_.Path("")}).error().text(),
               AllOf(HasSubstr(folder_.Path("ca.crt")), HasSubstr("no PEM certificate")));
@@ -185,7 +194,8 @@ TEST_F(KubeconfigTest, APodFindsItsServiceAccount) {
 TEST_F(KubeconfigTest, ATokenFileIsReadAgain) {
   Kubeconfig config;
   config.token_file = folder_.Write("token", "t1");
-  Credentials often(config, Duration{0});
+  std::vector<std::string> warnings;
+  Credentials often(config, Duration{0}, [&](const std::string& sentence) { warnings.push_back(sentence); });
   Credentials seldom(config, Duration::Seconds(3600));
   folder_.Write("token", "t2");
   EXPECT_EQ(often.Header(), "Bearer t2");
@@ -194,10 +204,14 @@ TEST_F(KubeconfigTest, ATokenFileIsReadAgain) {
   EXPECT_EQ(seldom.Header(), "Bearer t2");
   EXPECT_TRUE(seldom.Renew("Bearer t1"));  // somebody else has renewed it meanwhile
   EXPECT_FALSE(seldom.Renew("Bearer t2"));
+  EXPECT_THAT(warnings, IsEmpty());
   folder_.Write("token", " \n");
   EXPECT_EQ(often.Header(), "Bearer t2");  // half written, perhaps
   std::filesystem::remove(folder_.Path("token"));
   EXPECT_EQ(often.Header(), "Bearer t2");
+  const std::string file = "token file " + folder_.Path("token");
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr(file + ": there is no token in it"),
+                                    HasSubstr(file + ": No such file or directory")));
 }
 
 }  // namespace

@@ -76,7 +76,12 @@ void ApiRequests::Go(const std::shared_ptr<Call>& call) {
 }
 
 void ApiRequests::OnAnswer(const std::shared_ptr<Call>& call, Result<net::HttpResponse> answer) {
-  if (!answer.ok()) return call->done({{0, answer.error().text()}, false, ""});
+  ApiReply reply;
+  if (!answer.ok()) {
+    reply.status = {0, answer.error().text()};
+    reply.too_large = net::IsTooLarge(answer.error());
+    return call->done(std::move(reply));
+  }
   net::HttpResponse response = std::move(answer).value();
   if (response.status == 401 && !call->renewed && credentials_.Renew(call->authorization)) {
     call->renewed = true;
@@ -87,7 +92,6 @@ void ApiRequests::OnAnswer(const std::shared_ptr<Call>& call, Result<net::HttpRe
     ++call->retries;
     return call->pacer->RunLater(std::chrono::seconds(wait), [this, call] { Go(call); });
   }
-  ApiReply reply;
   reply.status.code = response.status;
   if (reply.status.ok()) {
     reply.body = std::move(response.body);

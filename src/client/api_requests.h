@@ -25,7 +25,8 @@ struct ApiRequest {
 struct ApiReply {
   ApiStatus status;
   bool version_too_large = false;
-  std::string body;  // only of an ok() status
+  bool too_large = false;  // the answer is, for the HTTP client; status has the code 0
+  std::string body;        // only of an ok() status
 };
 
 // Thread safety: Send from any thread; callbacks come on the HTTP client's thread.

@@ -5,6 +5,9 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
+#include <map>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -26,6 +29,9 @@ constexpr size_t kMaxObjects = 20'000'000;     // of one list; more is a server 
 constexpr int kMaxEmptyPages = 100;            // in one list
 constexpr int64_t kMinWatchSeconds = 300;      // up to twice that, so that not all watches end at once
 constexpr int64_t kWatchPatienceSeconds = 30;  // beyond the end that the server was asked for
+constexpr size_t kLeaseConnections = 2;        // one, and another if it hangs
+constexpr uint64_t kMaxLeaseBytes = 4 << 20;   // no server stores so much
+constexpr size_t kMaxWarned = 100;             // sentences that are remembered
 
 std::string HostName() {
   char name[256] = {};
@@ -40,6 +46,7 @@ struct ListRun {
   std::string next;  // the page to ask for
   int empty_pages = 0;
   bool from_scratch = false;  // what was known of versions before does not count any more
+  bool too_large = false;     // as a whole: nothing but pages will do
   ListAnswer answer;
   std::function<void(ListAnswer)> done;
 };
@@ -51,10 +58,13 @@ struct LiveCluster::Impl {
       : inbox(inbox_in),
         clock(clock_in),
         options(std::move(options_in)),
-        credentials(config, options.token_look_every),
+        credentials(config, options.token_look_every, [this](const std::string& sentence) { WarnSeldom(sentence); }),
         pacer(options.qps, options.burst),
         event_pacer(options.qps, options.burst),
         fallback_random(static_cast<uint64_t>(clock_in.Now().ns)) {}
+  ~Impl() { *open = false; }  // a warning may be under way even if nobody was connected
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
 
   // Runs on the scheduling thread unless the door is closed by then.
   void Reply(std::function<void()> fn) {
@@ -67,6 +77,18 @@ struct LiveCluster::Impl {
     if (!options.warning) return;
     Reply([this, sentence = std::move(sentence)] { options.warning(sentence); });
   }
+  // As Warn, for what is found again and again: each sentence once a minute.
+  void WarnSeldom(const std::string& sentence) {
+    {
+      const std::lock_guard lock(warned_mutex);
+      if (warned.size() >= kMaxWarned) warned.clear();
+      const auto now = std::chrono::steady_clock::now();
+      const auto [it, first] = warned.try_emplace(sentence, now);
+      if (!first && now - it->second < std::chrono::minutes(1)) return;
+      it->second = now;
+    }
+    Warn(sentence);
+  }
   void Write(ApiRequest request, Pacer* by, Answer done) {
     request.timeout = options.request_timeout;
     writes->Send(std::move(request), by, [this, done = std::move(done)](const ApiReply& reply) {
@@ -78,18 +100,28 @@ struct LiveCluster::Impl {
   void Ask(const std::shared_ptr<ListRun>& run);
   void OnPage(const std::shared_ptr<ListRun>& run, ApiReply reply);
   void Finish(const std::shared_ptr<ListRun>& run, ApiStatus status);
+  // From the newest version on, in pages.
+  static void FromTheStore(ListRun& run) {
+    run.version.clear();
+    run.paged = true;
+    run.from_scratch = true;
+  }
 
   util::Inbox& inbox;
   const Clock& clock;
   const LiveOptions options;
   const std::shared_ptr<bool> open = std::make_shared<bool>(true);  // scheduling thread
+  std::mutex warned_mutex;
+  std::map<std::string, std::chrono::steady_clock::time_point> warned;  // when last
   Credentials credentials;
   Pacer pacer, event_pacer;
   std::atomic<int> events_under_way{0};
   util::Random fallback_random;
   std::array<std::string, kKindCount> versions;  // the newest seen of each kind; scheduling thread
-  // Two clients, so that no binding waits until a large list is decoded. Last: their ends run callbacks.
-  std::unique_ptr<ApiRequests> reads, writes;
+  std::array<bool, kKindCount> too_large{};      // kinds whose lists do not fit into one answer; scheduling thread
+  // Three clients, so that no binding waits until a large list is decoded, and no lease for bindings and events. Last:
+  // their ends run callbacks.
+  std::unique_ptr<ApiRequests> reads, writes, leases;
 };
 
 Result<std::unique_ptr<LiveCluster>> LiveCluster::Connect(const Kubeconfig& config, util::Inbox& inbox,
@@ -98,11 +130,14 @@ Result<std::unique_ptr<LiveCluster>> LiveCluster::Connect(const Kubeconfig& conf
   net::ClientOptions http;
   http.url = config.server;
   http.tls = config.tls;
-  http.max_response_bytes = impl->options.max_page_bytes;
+  http.tls.on_warning = [impl = impl.get()](const Error& error) { impl->WarnSeldom(error.text()); };
   const std::string& agent = impl->options.user_agent;
-  for (std::unique_ptr<ApiRequests>* requests : {&impl->reads, &impl->writes}) {
+  for (std::unique_ptr<ApiRequests>* requests : {&impl->reads, &impl->writes, &impl->leases}) {
+    http.max_response_bytes = requests == &impl->leases ? kMaxLeaseBytes : impl->options.max_page_bytes;
     // Every kind may be listed at the same time.
-    http.max_connections = requests == &impl->reads ? kKindCount : net::ClientOptions().max_connections;
+    http.max_connections = requests == &impl->reads    ? kKindCount
+                           : requests == &impl->leases ? kLeaseConnections
+                                                       : net::ClientOptions().max_connections;
     Result<std::unique_ptr<net::HttpClient>> client = net::HttpClient::Create(http);
     if (!client.ok()) return client.error().Wrap(config.source);
     *requests = std::make_unique<ApiRequests>(std::move(client).value(), impl->credentials, agent);
@@ -130,6 +165,8 @@ void LiveCluster::List(Kind kind, std::function<void(ListAnswer)> done) {
   run->version = newest.empty() ? "0" : newest;
   // Pages of a list of a given version would be of exactly that version, which the server may have forgotten.
   run->paged = newest.empty();
+  run->too_large = impl_->too_large[static_cast<size_t>(kind)];
+  if (run->too_large) Impl::FromTheStore(*run);
   run->done = std::move(done);
   impl_->Ask(run);
 }
@@ -145,7 +182,12 @@ void LiveCluster::Impl::Ask(const std::shared_ptr<ListRun>& run) {
 
 void LiveCluster::Impl::OnPage(const std::shared_ptr<ListRun>& run, ApiReply reply) {
   if (!reply.status.ok()) {
-    if (reply.status.gone() && !run->next.empty() && run->paged) {
+    if (reply.too_large && !run->too_large && run->next.empty()) {
+      run->too_large = true;
+      FromTheStore(*run);
+      return Ask(run);
+    }
+    if (reply.status.gone() && !run->next.empty() && run->paged && !run->too_large) {
       // The pages were read too slowly. All at once, then.
       run->next.clear();
       run->paged = false;
@@ -155,9 +197,7 @@ void LiveCluster::Impl::OnPage(const std::shared_ptr<ListRun>& run, ApiReply rep
     const bool named = !run->version.empty() && run->version != "0";
     if (named && (reply.status.gone() || reply.version_too_large)) {
       // The server has lost what we saw: what it says now counts.
-      run->version.clear();
-      run->paged = true;
-      run->from_scratch = true;
+      FromTheStore(*run);
       return Ask(run);
     }
     return Finish(run, std::move(reply.status));
@@ -188,6 +228,7 @@ void LiveCluster::Impl::Finish(const std::shared_ptr<ListRun>& run, ApiStatus st
   run->answer.status = std::move(status);
   if (!run->answer.status.ok()) run->answer.objects.clear();
   Reply([this, run] {
+    if (run->too_large) too_large[static_cast<size_t>(run->kind)] = true;
     if (run->answer.status.ok()) {
       if (run->from_scratch) versions[static_cast<size_t>(run->kind)].clear();
       Saw(run->kind, run->answer.resource_version);
@@ -309,11 +350,11 @@ void LiveCluster::PostEvent(const EventRecord& event) {
   });
 }
 
-// Nobody's rate keeps a leader from staying one.
+// Nobody's rate, and nobody's slow request, keeps a leader from staying one.
 void LiveCluster::Impl::SendLease(ApiRequest request, const Lease& asked,
                                   std::function<void(const ApiStatus&, const Lease&)> done) {
-  request.timeout = options.request_timeout;
-  writes->Send(std::move(request), nullptr, [this, asked, done = std::move(done)](ApiReply reply) {
+  request.timeout = options.lease_timeout;
+  leases->Send(std::move(request), nullptr, [this, asked, done = std::move(done)](ApiReply reply) {
     Lease lease = asked;
     if (reply.status.ok()) {
       Result<Lease> read = ReadLease(reply.body);

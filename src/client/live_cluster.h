@@ -26,21 +26,25 @@ struct LiveOptions {
   std::string reporting_instance;  // of events; empty: the controller's name and the host's
   Duration request_timeout = Duration::Seconds(30);
   Duration list_timeout = Duration::Seconds(120);     // of one page
+  Duration lease_timeout = Duration::Seconds(5);      // shorter than whoever renews one has time for
   Duration token_look_every = Duration::Seconds(10);  // how often, at most, a token file is read again
-  uint64_t max_page_bytes = uint64_t{1} << 30;        // of one answer of a list
+  uint64_t max_page_bytes = uint64_t{1} << 30;        // of one answer of a list; a larger one is asked for in pages
   size_t max_line_bytes = size_t{16} << 20;           // of one event of a watch
   uint64_t max_unread_bytes = uint64_t{256} << 20;    // of events of a watch that nobody has taken; then it is cut
   std::function<uint64_t()> random;                   // null: a generator of its own. Called within StartWatch
-  // What no answer tells: objects that were passed over, events that are lost. Called through the inbox; may be null.
+  // What no answer tells: objects that were passed over, events that are lost, files with certificates or a token that
+  // cannot be used any more. Called through the inbox; may be null.
   std::function<void(const std::string& sentence)> warning;
 };
 
 // Lists, watches and writes over HTTP/1.1: a connection for each watch, kept ones for the rest. What arrives is decoded
 // on a thread of the client; answers travel through the inbox.
 //
-// Lists begin with what the server has at hand (resourceVersion 0), in pages; later ones are never older than what was
-// seen before of that kind, unless the server says that it has no such version any more. Objects that cannot be read
-// are passed over with a warning; an event with one counts as a bookmark, or as a deletion if it is one.
+// Lists begin with what the server has at hand (resourceVersion 0), which most servers send whole, whatever the size of
+// pages; later ones are never older than what was seen before of that kind, unless the server says that it has no such
+// version any more. A kind whose list does not fit into max_page_bytes is listed from the store (no resourceVersion)
+// from then on, which every server does in pages. Objects that cannot be read are passed over with a warning; an event
+// with one counts as a bookmark, or as a deletion if it is one.
 //
 // A request that the server puts off (429, or 5xx with Retry-After) is repeated when it says; a token that is refused
 // is read again first.

@@ -136,6 +136,45 @@ TEST_F(LiveClusterTest, AnswersAreBounded) {
   EXPECT_THAT(List().status.message, HasSubstr("exceeds 1000 bytes"));
 }
 
+TEST_F(LiveClusterTest, AListThatIsTooLargeIsAskedForInPages) {
+  options_.max_page_bytes = 1000;
+  bool expired = false;
+  Serve([&](const FakeRequest& request) -> FakeReply {
+    if (request.target.find("continue=") != std::string::npos)
+      return expired ? FakeReply{410, "", ""} : FakeReply{200, ListJson("PodList", "20", {PodJson("b", 4)}), ""};
+    if (request.target.find("limit=") != std::string::npos && request.target.ends_with("resourceVersion="))
+      return {200, ListJson("PodList", "19", {PodJson("a", 3)}, "p2"), ""};
+    return {200, ListJson("PodList", "18", {PodJson("a", 3), PodJson(std::string(1000, 'b'), 4)}), ""};
+  });
+  const ListAnswer answer = List();
+  EXPECT_TRUE(answer.status.ok()) << answer.status.message;
+  EXPECT_EQ(answer.resource_version, "19");
+  ASSERT_EQ(answer.objects.size(), 2u);
+  EXPECT_EQ(MetaOf(answer.objects[1]).name, "b");
+  EXPECT_TRUE(List().status.ok());  // without asking for the whole again
+  EXPECT_THAT(server_->targets(), ElementsAre(Pods("limit=500&resourceVersion=0"), Pods("limit=500&resourceVersion="),
+                                              Pods("limit=500&continue=p2"), Pods("limit=500&resourceVersion="),
+                                              Pods("limit=500&continue=p2")));
+  expired = true;  // the whole would be no way out
+  EXPECT_TRUE(List().status.gone());
+  EXPECT_EQ(server_->requests().size(), 7u);
+}
+
+TEST_F(LiveClusterTest, AListThatHasBecomeTooLargeIsAskedForInPages) {
+  options_.max_page_bytes = 1000;
+  std::string whole = ListJson("NodeList", "19", {});
+  Serve([&](const FakeRequest& request) -> FakeReply {
+    const bool pages = request.target.ends_with("resourceVersion=");
+    return {200, pages ? ListJson("NodeList", "25", {}) : whole, ""};
+  });
+  EXPECT_EQ(List(Kind::kNode).resource_version, "19");
+  whole = std::string(2000, ' ');
+  EXPECT_EQ(List(Kind::kNode).resource_version, "25");
+  EXPECT_THAT(server_->targets(),
+              ElementsAre("/api/v1/nodes?limit=500&resourceVersion=0", "/api/v1/nodes?resourceVersion=19",
+                          "/api/v1/nodes?limit=500&resourceVersion="));
+}
+
 TEST_F(LiveClusterTest, ASlowServerIsNotWaitedForForever) {
   options_.list_timeout = Duration::Millis(50);
   std::atomic<bool> over = false;
@@ -253,6 +292,24 @@ TEST_F(LiveClusterTest, LeasesAreCreatedReplacedAndRead) {
   EXPECT_TRUE(put(false).conflict());
 }
 
+TEST_F(LiveClusterTest, LeasesHaveTheirOwnConnectionsAndLittleTime) {
+  options_.lease_timeout = Duration::Millis(300);
+  std::atomic<bool> over = false;
+  Serve([&](const FakeRequest& request) -> FakeReply {
+    while (request.method == "GET" && !over) std::this_thread::yield();
+    return {200, "{}", ""};
+  });
+  EXPECT_TRUE(Ask([&](Answer done) { api_->Bind(kPod, "n1", std::move(done)); }).ok());
+  EXPECT_EQ(server_->connections(), 1u);
+  const ApiStatus status = Ask([&](const Answer& done) {
+    api_->GetLease("ns", "l", [done](const ApiStatus& got, const Lease&) { done(got); });
+  });
+  EXPECT_THAT(status.message, HasSubstr("timed out"));
+  over = true;
+  Until([this] { return server_->connections() == 2; });
+  server_ = nullptr;  // before what its thread looks at
+}
+
 TEST_F(LiveClusterTest, WhatTheServerPutsOffIsAskedAgain) {
   int asked = 0;
   Serve([&](const FakeRequest&) -> FakeReply {
@@ -291,6 +348,23 @@ TEST_F(LiveClusterTest, ARefusedTokenIsReadAgain) {
   EXPECT_EQ(server_->requests().size(), 3u);
   EXPECT_TRUE(List().status.ok());
   EXPECT_EQ(server_->requests().size(), 4u);
+}
+
+TEST_F(LiveClusterTest, ATokenThatIsNotThereAnyMoreIsWarnedOfOnce) {
+  const net::TestFolder folder;
+  server_ = std::make_unique<FakeApiServer>([](const FakeRequest&) -> FakeReply {
+    return {200, ListJson("PodList", "9", {}), ""};
+  });
+  Kubeconfig config = server_->config();
+  config.token_file = folder.Write("token", "t1\n");
+  options_.token_look_every = Duration{0};
+  Connect(config);
+  EXPECT_TRUE(List().status.ok());
+  EXPECT_THAT(warnings_, IsEmpty());
+  folder.Write("token", "");
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(List().status.ok());
+  EXPECT_THAT(warnings_, ElementsAre(HasSubstr("token file " + folder.Path("token") + ": there is no token in it")));
+  EXPECT_TRUE(server_->requests().back().Has("Authorization: Bearer t1\r\n"));
 }
 
 TEST_F(LiveClusterTest, RequestsOtherThanWatchesAreLimited) {
@@ -368,6 +442,39 @@ TEST(LiveClusterTlsTest, AClientCertificateOutOfAKubeconfigOpensTheDoor) {
   EXPECT_EQ(list(", tls-server-name: kubernetes", identity), "berth");
   EXPECT_THAT(list("", identity), HasSubstr("TLS handshake"));  // the certificate is not for 127.0.0.1
   EXPECT_THAT(list(", tls-server-name: kubernetes", ""), HasSubstr("https://127.0.0.1"));
+}
+
+TEST(LiveClusterTlsTest, CertificatesThatCannotBeUsedAnyMoreAreWarnedOf) {
+  const net::TestFolder folder;
+  const net::TestIdentity server = net::MakeIdentity("server", "IP:127.0.0.1");
+  net::TlsOptions tls;
+  tls.certificate_file = folder.Write("server.crt", server.certificate_pem);
+  tls.key_file = folder.Write("server.key", server.key_pem);
+  net::ServerOptions serving;
+  serving.tls = &tls;
+  auto http = net::HttpServer::Start(serving, [](const net::HttpRequest&, const net::Respond& respond) {
+    net::HttpResponse response;
+    response.body = ListJson("PodList", "9", {});
+    respond(std::move(response));
+  });
+  ASSERT_TRUE(http.ok()) << http.error().text();
+  Kubeconfig config;
+  config.server = "https://127.0.0.1:" + std::to_string(http.value()->port());
+  config.tls.ca_file = folder.Write("ca.crt", server.certificate_pem);
+  config.tls.look_every = Duration{0};
+  util::Inbox inbox;
+  const util::VirtualClock clock{Time{}};
+  std::vector<std::string> warnings;
+  LiveOptions options;
+  options.warning = [&](const std::string& sentence) { warnings.push_back(sentence); };
+  auto api = LiveCluster::Connect(config, inbox, clock, options);
+  ASSERT_TRUE(api.ok()) << api.error().text();
+  folder.Write("ca.crt", "nothing");
+  bool listed = false;
+  api.value()->List(Kind::kPod, [&](const ListAnswer& answer) { listed = answer.status.ok(); });
+  while ((!listed || warnings.empty()) && inbox.WaitFor(std::chrono::seconds(20))) inbox.Drain();
+  EXPECT_TRUE(listed);  // with what was believed before
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr(folder.Path("ca.crt"))));
 }
 
 }  // namespace

@@ -27,6 +27,7 @@ using Progress = MessageParser::Progress;
 using std::chrono::steady_clock;
 
 constexpr size_t kSmallBody = size_t{16} << 10;
+constexpr const char* kTooLarge = "the answer exceeds ";
 
 // One request on its way, and who hears of it.
 struct Exchange : Cancellable {
@@ -77,6 +78,8 @@ class Handle final : public ResponseStream {
 };
 
 }  // namespace
+
+bool IsTooLarge(const Error& error) { return error.text().find(kTooLarge) != std::string::npos; }
 
 struct HttpClient::Impl {
   ClientOptions options;
@@ -302,7 +305,7 @@ Task<bool> HttpClient::Impl::ReceiveBody(Exchange* exchange, Connection* connect
   InputBuffer& input = connection->input;
   *keep = true;
   if (exchange->request.method == "HEAD" || head.status == 204 || head.status == 304) co_return true;
-  const std::string too_large = "the answer exceeds " + std::to_string(options.max_response_bytes) + " bytes";
+  const std::string too_large = kTooLarge + std::to_string(options.max_response_bytes) + " bytes";
   const bool known = !head.chunked && head.content_length.has_value();
   uint64_t left = head.content_length.value_or(0);
   if (known && !exchange->streamed) {

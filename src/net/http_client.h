@@ -43,6 +43,9 @@ class ResponseStream {
   virtual ~ResponseStream() = default;
 };
 
+// Whether that is the failure of an answer of more than max_response_bytes: asking for less may help.
+bool IsTooLarge(const Error& error);
+
 // Thread safety: Send and Stream from any thread. Callbacks come on the client's thread and must not wait for another
 // answer of this client.
 class HttpClient {

@@ -159,17 +159,23 @@ Error ExtenderService::WithCluster(const ExtenderArgs& args, bool filter, bool s
     if (!args.nodes) return nodes_->Read(judge);
     std::vector<std::shared_ptr<const Node>> nodes;
     nodes.reserve(args.nodes->size());
-    for (const RequestNode& node : *args.nodes) nodes.push_back(node.node);
+    ResourceCount resources;
+    for (const RequestNode& node : *args.nodes) {
+      nodes.push_back(node.node);
+      resources.Add(*node.node);
+    }
+    if (Error error = resources.Check(nodes.size()); !error.ok()) return error;
     return nodes_->ReadWith(nodes, judge);
   }
   const std::lock_guard lock(judging_);
   RequestCluster& cluster = args.nodes ? *sent_ : *named_;
-  const std::span<const Row> rows =
+  const Result<std::span<const Row>> rows =
       args.nodes
           ? cluster.Set(args.nodes->size(),
                         [&](size_t i) -> const std::shared_ptr<const Node>& { return (*args.nodes)[i].node; })
           : cluster.SetNames(args.node_count(), [&](size_t i) -> const std::string& { return args.node_name(i); });
-  ask(cluster.snapshot(), rows);
+  if (!rows.ok()) return rows.error();
+  ask(cluster.snapshot(), *rows);
   // Kept only where that is cheap: a client may send nodes that need many times the memory of their text.
   if (args.nodes ? !args.nodes_cached : args.node_count() > kMostNamesKept) cluster.Clear();
   return Error::Ok();

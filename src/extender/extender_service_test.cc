@@ -90,6 +90,23 @@ TEST_F(ExtenderServiceTest, CompleteNodesAreJudgedWithThePodsThatWeKnow) {
   EXPECT_THAT(FailedOf(args, result), ElementsAre("warm: node(s) had two pods already"));
 }
 
+TEST_F(ExtenderServiceTest, NodesWithTooManyResourcesAreRefusedBesideACluster) {
+  Node rich = MakeNode("rich");
+  for (int i = 0; i < 6'400; ++i) {
+    rich.allocatable.scalars.emplace_back(InternResource("example.com/rich" + std::to_string(i)), 1);
+  }
+  std::vector<Node> nodes(10'000, MakeNode("plain"));
+  nodes.push_back(std::move(rich));
+  const ExtenderArgs args = AskAboutNodes(MakePod("p"), nodes);
+  for (const bool with_cluster : {true, false}) {
+    const auto service = Make(ProfileOf({"Couples"}), {}, with_cluster);
+    EXPECT_THAT(service->Filter(args).error, HasSubstr("10001 nodes with 6400 different resources"));
+    const auto scores = service->Prioritize(args);
+    ASSERT_FALSE(scores.ok());
+    EXPECT_THAT(scores.error().text(), HasSubstr("must be at most 64000000"));
+  }
+}
+
 TEST_F(ExtenderServiceTest, WhatIsKeptOfTheClusterFollowsFromWhatPluginsDeclare) {
   using client::Kind;
   EXPECT_THAT(Make(ProfileOf({"TruePredicate", "IndexPriority"}))->Kinds(true, true), IsEmpty());

@@ -16,13 +16,31 @@ constexpr size_t kMinChanges = 10'000;
 
 }  // namespace
 
-void RequestCluster::Put(std::shared_ptr<const Node> node) {
+void ResourceCount::Add(const Node& node) {
+  for (const auto& [id, amount] : node.allocatable.scalars) {
+    if (amount == 0) continue;  // as if it were not there
+    if (Index(id) >= seen_.size()) seen_.resize(Index(id) + 1);
+    if (!std::exchange(seen_[Index(id)], 1)) ++count_;
+  }
+}
+
+Error ResourceCount::Check(size_t nodes, size_t most) const {
+  if (count_ == 0 || nodes <= most / count_) return Error::Ok();
+  return Error("Nodes: " + std::to_string(nodes) + " nodes with " + std::to_string(count_) +
+               " different resources in status.allocatable: nodes times resources must be at most " +
+               std::to_string(most));
+}
+
+Error RequestCluster::Put(std::shared_ptr<const Node> node, size_t count) {
   const Node& put = *node;
+  resources_.Add(put);
+  if (Error error = resources_.Check(std::max(count, by_row_.size()), max_cells_); !error.ok()) return error;
   state_->PutNode(node);
   const Row row = state_->columns().FindRow(put.name());
   if (row >= by_row_.size()) by_row_.resize(row + 1);
   by_row_[row] = std::move(node);
   ++changes_;
+  return Error::Ok();
 }
 
 void RequestCluster::Clear() {
@@ -31,23 +49,28 @@ void RequestCluster::Clear() {
   rows_ = {};
   asked_ = {};
   changes_ = 0;
+  resources_.Clear();
   names_ = {};
   name_ends_ = {};
   names_count_ = false;
 }
 
 template <class NameOf, class NodeOf>
-void RequestCluster::Rebuild(size_t count, const NameOf& name_of, const NodeOf& node_of) {
+Error RequestCluster::Rebuild(size_t count, const NameOf& name_of, const NodeOf& node_of) {
   state_ = std::make_unique<cluster::ClusterState>();
   by_row_.clear();
   changes_ = 0;
-  for (size_t i = 0; i < count; ++i) Put(node_of(i));
+  resources_.Clear();
+  for (size_t i = 0; i < count; ++i) {
+    if (Error error = Put(node_of(i), count); !error.ok()) return Clear(), error;
+  }
   rows_.resize(count);
   for (size_t i = 0; i < count; ++i) rows_[i] = state_->columns().FindRow(name_of(i));
+  return Error::Ok();
 }
 
 template <class NameOf, class NodeOf, class IsSame>
-void RequestCluster::Update(size_t count, const NameOf& name_of, const NodeOf& node_of, const IsSame& is_same) {
+Error RequestCluster::Update(size_t count, const NameOf& name_of, const NodeOf& node_of, const IsSame& is_same) {
   if (changes_ > kMinChanges + kMaxChangesPerNode * count) return Rebuild(count, name_of, node_of);
   rows_.assign(count, kNoRow);
   asked_.assign(by_row_.size(), 0);
@@ -69,7 +92,8 @@ void RequestCluster::Update(size_t count, const NameOf& name_of, const NodeOf& n
       row = state_->columns().FindRow(name);
       if (in_order_ && row != i) return Rebuild(count, name_of, node_of);
       if (row == kNoRow || !is_same(by_row_[row], i)) {
-        Put(node_of(i));
+        // Perhaps too much only together with what earlier requests had.
+        if (!Put(node_of(i), count).ok()) return Rebuild(count, name_of, node_of);
         row = state_->columns().FindRow(name);
       }
     }
@@ -80,7 +104,7 @@ void RequestCluster::Update(size_t count, const NameOf& name_of, const NodeOf& n
   if (again) return Rebuild(count, name_of, node_of);
   if (asked ==
       static_cast<size_t>(std::count_if(by_row_.begin(), by_row_.end(), [](const auto& n) { return n != nullptr; }))) {
-    return;
+    return Error::Ok();
   }
   if (in_order_) return Rebuild(count, name_of, node_of);
   asked_.resize(by_row_.size());
@@ -90,14 +114,16 @@ void RequestCluster::Update(size_t count, const NameOf& name_of, const NodeOf& n
     by_row_[row].reset();
     ++changes_;
   }
+  return Error::Ok();
 }
 
-std::span<const Row> RequestCluster::Set(size_t count, const NodeAt& node_at) {
+Result<std::span<const Row>> RequestCluster::Set(size_t count, const NodeAt& node_at) {
   names_count_ = false;
-  Update(
+  const Error error = Update(
       count, [&](size_t i) -> const std::string& { return node_at(i)->name(); }, node_at,
       [&](const std::shared_ptr<const Node>& known, size_t i) { return known == node_at(i); });
-  return rows_;
+  if (!error.ok()) return error;
+  return std::span<const Row>(rows_);
 }
 
 std::span<const Row> RequestCluster::SetNames(size_t count, const NameAt& name_at) {
@@ -118,8 +144,8 @@ std::span<const Row> RequestCluster::SetNames(size_t count, const NameAt& name_a
     node.meta.name = name_at(i);
     return std::make_shared<const Node>(std::move(node));
   };
-  Update(count, name_at, make,
-         [&](const std::shared_ptr<const Node>& known, size_t i) { return known->name() == name_at(i); });
+  (void)Update(count, name_at, make,  // they have no resources
+               [&](const std::shared_ptr<const Node>& known, size_t i) { return known->name() == name_at(i); });
   return rows_;
 }
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -22,8 +23,22 @@ std::shared_ptr<const Node> NodeOf(const std::string& name, const std::string& v
   return std::make_shared<const Node>(Node(MakeNode(name).Label("v", value)));
 }
 
-std::span<const Row> Set(RequestCluster& cluster, const Nodes& nodes) {
+Result<std::span<const Row>> TrySet(RequestCluster& cluster, const Nodes& nodes) {
   return cluster.Set(nodes.size(), [&](size_t i) -> const std::shared_ptr<const Node>& { return nodes[i]; });
+}
+std::span<const Row> Set(RequestCluster& cluster, const Nodes& nodes) { return TrySet(cluster, nodes).value(); }
+
+// One node with these resources and `count` without.
+Nodes WithResources(size_t first, size_t resources, size_t count) {
+  Node rich;
+  rich.meta.name = "rich";
+  for (size_t i = 0; i < resources; ++i) {
+    rich.allocatable.scalars.emplace_back(InternResource("example.com/cells" + std::to_string(first + i)), 1);
+  }
+  std::sort(rich.allocatable.scalars.begin(), rich.allocatable.scalars.end());
+  Nodes nodes = {std::make_shared<const Node>(std::move(rich))};
+  for (size_t i = 0; i < count; ++i) nodes.push_back(NodeOf("n" + std::to_string(i), ""));
+  return nodes;
 }
 
 // By name, the label's value of every node there is; and that all places lead to the right rows.
@@ -97,6 +112,29 @@ TEST(RequestClusterTest, ClearedItStartsAgain) {
   EXPECT_EQ(cluster.snapshot().rows(), 0u);
   const std::span<const Row> rows = Set(cluster, nodes);
   EXPECT_EQ(cluster.snapshot().node(rows[1]).name(), "b");
+}
+
+TEST(RequestClusterTest, ANodeWithManyResourcesAmongManyNodesIsRefused) {
+  RequestCluster cluster(false, 1'000);
+  const auto refused = TrySet(cluster, WithResources(0, 100, 10));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().text(),
+            "Nodes: 11 nodes with 100 different resources in status.allocatable: nodes times resources must be at most "
+            "1000");
+  EXPECT_EQ(cluster.snapshot().rows(), 0u);
+  const Nodes good = WithResources(0, 100, 9);
+  EXPECT_EQ(Set(cluster, good).size(), good.size());
+  EXPECT_EQ(cluster.snapshot().rows(), good.size());
+}
+
+TEST(RequestClusterTest, WhatEarlierRequestsHadDoesNotCount) {
+  RequestCluster cluster(false, 1'000);
+  for (size_t round = 0; round < 5; ++round) {
+    const Nodes nodes = WithResources(round * 60, 60, 9);
+    const auto rows = TrySet(cluster, nodes);
+    ASSERT_TRUE(rows.ok()) << rows.error().text();
+    ASSERT_EQ(rows->size(), nodes.size());
+  }
 }
 
 TEST(RequestClusterTest, AStateThatHasSeenMuchIsBuiltAnew) {

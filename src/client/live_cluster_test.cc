@@ -232,6 +232,7 @@ TEST_F(LiveClusterTest, AnswersOfWritesAreTold) {
   EXPECT_EQ(status.message, "already assigned");
   reply = {0, "", ""};  // nobody knows whether it was heard
   EXPECT_TRUE(Ask([&](Answer done) { api_->Bind(kPod, "n1", std::move(done)); }).uncertain());
+  (void)server_->requests();  // its thread has read `reply` by now
   reply = {422, StatusJson(422, "Pod is invalid: metadata.uid: Invalid value: x: field is immutable"), ""};
   EXPECT_TRUE(Ask([&](Answer done) { api_->PatchPodStatus({kPod, {}, "n1"}, std::move(done)); }).conflict());
 }

@@ -44,6 +44,7 @@ std::optional<LogLevel> ParseLogLevel(std::string_view text) {
   for (char& c : upper) {
     if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 32);
   }
+  if (upper == "WARNING") return LogLevel::kWarn;
   for (size_t i = 0; i < std::size(kNames); ++i) {
     if (upper == kNames[i]) return static_cast<LogLevel>(i);
   }

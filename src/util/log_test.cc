@@ -60,9 +60,10 @@ TEST(LogTest, ValuesAreQuoted) {
 TEST(LogTest, LevelsAreReadInAnyCase) {
   EXPECT_EQ(ParseLogLevel("DEBUG"), LogLevel::kDebug);
   EXPECT_EQ(ParseLogLevel("warn"), LogLevel::kWarn);
+  EXPECT_EQ(ParseLogLevel("Warning"), LogLevel::kWarn);
   EXPECT_EQ(ParseLogLevel("Error"), LogLevel::kError);
   EXPECT_EQ(ToString(*ParseLogLevel("info")), "INFO");
-  for (const char* text : {"", "INFOO", "1", " INFO", "WARNING"}) EXPECT_FALSE(ParseLogLevel(text)) << text;
+  for (const char* text : {"", "INFOO", "1", " INFO", "WARNINGS"}) EXPECT_FALSE(ParseLogLevel(text)) << text;
 }
 
 TEST(LogTest, LinesOfSeveralThreadsStayWhole) {

@@ -98,7 +98,7 @@ Error ClusterFeed::ReadWith(std::span<const std::shared_ptr<const Node>> nodes,
   if (mirror_->Has(nodes)) {
     read(mirror_->state().snapshot());
   } else {
-    read(mirror_->CopyWith(nodes)->snapshot());
+    read(mirror_->With(nodes).snapshot());
   }
   return Error::Ok();
 }

@@ -10,6 +10,73 @@ namespace berth::extender {
 
 using client::ClusterObject;
 using client::Kind;
+using cluster::ClusterState;
+
+namespace {
+
+// A copy in which nodes were exchanged, or that was kept up unread, more often than this per node is given up: what
+// it interned for nodes that have gone is given back then.
+constexpr size_t kMaxChangesPerNode = 32;
+constexpr size_t kMinChanges = 10'000;
+
+bool SameVersion(const Node& a, const Node& b) {
+  return !a.meta.resource_version.empty() && a.meta.resource_version == b.meta.resource_version &&
+         a.meta.uid == b.meta.uid;
+}
+
+Error AddPod(ClusterState& state, const client::Ptr<Pod>& pod) {
+  if (!pod->node_name.empty()) return state.AddPod(pod);
+  if (!pod->nominated_node_name.empty()) state.Nominate(pod, pod->nominated_node_name);
+  return Error::Ok();
+}
+
+Error RemovePod(ClusterState& state, const Pod& pod) {
+  state.ClearNomination(pod.uid());
+  // The last state that came with a deletion may have a node that we had not heard of.
+  return state.FindPod(pod.uid()) != nullptr ? state.RemovePod(pod.uid()) : Error::Ok();
+}
+
+Error Add(ClusterState& state, const ClusterObject& after) {
+  return std::visit(
+      [&]<class T>(const std::shared_ptr<const T>& object) {
+        if constexpr (std::is_same_v<T, Pod>) {
+          return AddPod(state, object);
+        } else if constexpr (std::is_same_v<T, Node>) {
+          state.PutNode(object);
+        } else {
+          state.PutObject<T>(object);
+        }
+        return Error::Ok();
+      },
+      after);
+}
+
+Error Update(ClusterState& state, const ClusterObject& before, const ClusterObject& after) {
+  if (client::KindOf(after) != Kind::kPod) return Add(state, after);  // they replace the one of their name
+  const auto& old = std::get<client::Ptr<Pod>>(before);
+  const auto& now = std::get<client::Ptr<Pod>>(after);
+  if (!old->node_name.empty() && !now->node_name.empty()) return state.UpdatePod(now);
+  const Error removed = RemovePod(state, *old);
+  const Error added = AddPod(state, now);
+  return removed.ok() ? added : removed;
+}
+
+Error Delete(ClusterState& state, const ClusterObject& before) {
+  return std::visit(
+      [&]<class T>(const std::shared_ptr<const T>& object) {
+        if constexpr (std::is_same_v<T, Pod>) {
+          return RemovePod(state, *object);
+        } else if constexpr (std::is_same_v<T, Node>) {
+          return state.RemoveNode(object->name());
+        } else {
+          state.RemoveObject<T>(object->meta.namespace_, object->meta.name);
+          return Error::Ok();
+        }
+      },
+      before);
+}
+
+}  // namespace
 
 ClusterMirror::ClusterMirror(client::ClusterApi& api, util::TimerQueue& timers, const Clock& clock,
                              std::function<void(const std::string&)> complain)
@@ -51,91 +118,78 @@ bool ClusterMirror::Has(std::span<const std::shared_ptr<const Node>> nodes) cons
   const Snapshot snapshot = state_.snapshot();
   return std::all_of(nodes.begin(), nodes.end(), [&](const std::shared_ptr<const Node>& node) {
     const Row row = snapshot.FindRow(node->name());
-    if (row == kNoRow || node->meta.resource_version.empty()) return false;
-    const ObjectMeta& known = snapshot.node(row).meta;
-    return known.resource_version == node->meta.resource_version && known.uid == node->meta.uid;
+    return row != kNoRow && SameVersion(*node, snapshot.node(row));
   });
 }
 
-std::unique_ptr<cluster::ClusterState> ClusterMirror::CopyWith(
-    std::span<const std::shared_ptr<const Node>> nodes) const {
-  auto copy = std::make_unique<cluster::ClusterState>();
-  for (const auto& reflector : reflectors_) {
-    reflector->ForEach([&](const ClusterObject& object) {
-      std::visit(
-          [&]<class T>(const std::shared_ptr<const T>& known) {
-            if constexpr (std::is_same_v<T, Pod>) {
-              if (!known->node_name.empty()) {
-                Complain(copy->AddPod(known));
-              } else if (!known->nominated_node_name.empty()) {
-                copy->Nominate(known, known->nominated_node_name);
-              }
-            } else if constexpr (std::is_same_v<T, Node>) {
-              copy->PutNode(known);
-            } else {
-              copy->PutObject<T>(known);
-            }
-          },
-          object);
-    });
+const ClusterState& ClusterMirror::With(std::span<const std::shared_ptr<const Node>> nodes) {
+  if (copy_ && lendings_ > kMinChanges + kMaxChangesPerNode * state_.snapshot().node_count()) copy_.reset();
+  if (!copy_) MakeCopy();
+  unread_ = 0;
+  auto before = std::exchange(lent_, {});
+  for (const std::shared_ptr<const Node>& node : nodes) {
+    const Snapshot snapshot = copy_->snapshot();
+    const Row row = snapshot.FindRow(node->name());
+    const auto lent = before.find(node->name());
+    if (lent != before.end()) lent_.insert(before.extract(lent));
+    if (row != kNoRow && (&snapshot.node(row) == node.get() || SameVersion(*node, snapshot.node(row)))) continue;
+    copy_->PutNode(node);
+    lent_[node->name()] = node;
+    ++lendings_;
   }
-  for (const std::shared_ptr<const Node>& node : nodes) copy->PutNode(node);
-  return copy;
+  for (const auto& [name, node] : before) PutBack(name);
+  return *copy_;
 }
 
+void ClusterMirror::MakeCopy() {
+  copy_ = std::make_unique<ClusterState>();
+  lent_.clear();
+  lendings_ = 0;
+  for (const auto& reflector : reflectors_) {
+    reflector->ForEach([&](const ClusterObject& object) { Complain(Add(*copy_, object)); });
+  }
+}
+
+void ClusterMirror::PutBack(const std::string& node) {
+  const Row row = state_.columns().FindRow(node);
+  if (row != kNoRow) {
+    copy_->PutNode(state_.columns().data().rows[row].node);
+  } else {
+    Complain(copy_->RemoveNode(node));
+  }
+  ++lendings_;
+}
+
+bool ClusterMirror::CopyFollows() {
+  if (!copy_) return false;
+  if (++unread_ <= kMinChanges + kMaxChangesPerNode * state_.snapshot().node_count()) return true;
+  copy_.reset();
+  lent_.clear();
+  return false;
+}
+
+// A node that was lent to the copy stays there until the next request, which puts back what is true then.
 void ClusterMirror::OnAdd(const ClusterObject& after) {
-  std::visit(
-      [&]<class T>(const std::shared_ptr<const T>& object) {
-        if constexpr (std::is_same_v<T, Pod>) {
-          AddPod(object);
-        } else if constexpr (std::is_same_v<T, Node>) {
-          state_.PutNode(object);
-        } else {
-          state_.PutObject<T>(object);
-        }
-      },
-      after);
+  Complain(Add(state_, after));
+  if (CopyFollows() && !Lent(after)) Complain(Add(*copy_, after));
 }
 
 void ClusterMirror::OnUpdate(const ClusterObject& before, const ClusterObject& after) {
-  if (client::KindOf(after) != Kind::kPod) return OnAdd(after);  // they replace the one of their name
-  const auto& old = std::get<client::Ptr<Pod>>(before);
-  const auto& now = std::get<client::Ptr<Pod>>(after);
-  if (!old->node_name.empty() && !now->node_name.empty()) return Complain(state_.UpdatePod(now));
-  RemovePod(*old);
-  AddPod(now);
+  Complain(Update(state_, before, after));
+  if (CopyFollows() && !Lent(after)) Complain(Update(*copy_, before, after));
 }
 
 void ClusterMirror::OnDelete(const ClusterObject& before) {
-  std::visit(
-      [&]<class T>(const std::shared_ptr<const T>& object) {
-        if constexpr (std::is_same_v<T, Pod>) {
-          RemovePod(*object);
-        } else if constexpr (std::is_same_v<T, Node>) {
-          Complain(state_.RemoveNode(object->name()));
-        } else {
-          state_.RemoveObject<T>(object->meta.namespace_, object->meta.name);
-        }
-      },
-      before);
+  Complain(Delete(state_, before));
+  if (CopyFollows() && !Lent(before)) Complain(Delete(*copy_, before));
+}
+
+bool ClusterMirror::Lent(const ClusterObject& object) const {
+  return client::KindOf(object) == Kind::kNode && lent_.contains(client::MetaOf(object).name);
 }
 
 void ClusterMirror::Complain(const Error& error) const {
   if (!error.ok()) complain_(error.text());
-}
-
-void ClusterMirror::AddPod(const client::Ptr<Pod>& pod) {
-  if (!pod->node_name.empty()) {
-    Complain(state_.AddPod(pod));
-  } else if (!pod->nominated_node_name.empty()) {
-    state_.Nominate(pod, pod->nominated_node_name);
-  }
-}
-
-void ClusterMirror::RemovePod(const Pod& pod) {
-  state_.ClearNomination(pod.uid());
-  // The last state that came with a deletion may have a node that we had not heard of.
-  if (state_.FindPod(pod.uid()) != nullptr) Complain(state_.RemovePod(pod.uid()));
 }
 
 }  // namespace berth::extender

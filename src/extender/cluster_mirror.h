@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -36,10 +37,13 @@ class ClusterMirror final : public client::ObjectHandler {
   std::string Missing() const;
   const cluster::ClusterState& state() const { return state_; }
 
-  // Whether the cluster has exactly these nodes, each in the version given.
+  // Whether the cluster has all these nodes, each in the version given.
   bool Has(std::span<const std::shared_ptr<const Node>> nodes) const;
-  // A copy in which these nodes take the place of those of their names.
-  std::unique_ptr<cluster::ClusterState> CopyWith(std::span<const std::shared_ptr<const Node>> nodes) const;
+  // The cluster with these nodes in the place of those of their names; of equal names the last counts. A copy of it is
+  // kept for that from the first call on, so that the next one costs what differs. Good until the next change or call.
+  const cluster::ClusterState& With(std::span<const std::shared_ptr<const Node>> nodes);
+
+  bool has_copy() const { return copy_ != nullptr; }
 
   void OnAdd(const client::ClusterObject& after) override;
   void OnUpdate(const client::ClusterObject& before, const client::ClusterObject& after) override;
@@ -47,14 +51,21 @@ class ClusterMirror final : public client::ObjectHandler {
 
  private:
   void Complain(const Error& error) const;
-  void AddPod(const client::Ptr<Pod>& pod);
-  void RemovePod(const Pod& pod);
+  // One more change; false: there is no copy that has to be told of it.
+  bool CopyFollows();
+  void MakeCopy();
+  void PutBack(const std::string& node);
+  bool Lent(const client::ClusterObject& object) const;
 
   client::ClusterApi& api_;
   util::TimerQueue& timers_;
   const Clock& clock_;
   const std::function<void(const std::string&)> complain_;
   cluster::ClusterState state_;
+  std::unique_ptr<cluster::ClusterState> copy_;                 // null until it is asked for
+  std::map<std::string, client::Ptr<Node>, std::less<>> lent_;  // nodes of the copy that somebody else put there
+  size_t lendings_ = 0;                                         // since the copy was made
+  size_t unread_ = 0;                                           // changes of the copy since it was last asked for
   uint64_t random_;
   std::vector<PluginIndex*> indexes_;
   std::vector<std::unique_ptr<client::Reflector>> reflectors_;  // first to go: they call us

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <set>
+#include <stdexcept>
 
 #include "config/load.h"
 #include "extender/extender_test_util.h"
@@ -16,10 +17,12 @@
 namespace berth::extender {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Pair;
+using ::testing::StartsWith;
 
 class ExtenderServiceTest : public ::testing::Test {
  protected:
@@ -255,6 +258,78 @@ TEST_F(ExtenderServiceTest, BindChecksThePodAndPosts) {
   binder_.pods["default/p"] = MakePod("p").Uid("u").With([](Pod& pod) { pod.scheduler_name = "other"; });
   EXPECT_THAT(BindError(*service, {"p", "default", "u", "n"}), HasSubstr("belongs to scheduler \"other\""));
   EXPECT_THAT(binder_.bound, IsEmpty());
+}
+
+TEST_F(ExtenderServiceTest, BindTakesNamesThatKubernetesTakes) {
+  const auto service = Make(ProfileOf({"Heat"}));
+  const std::string longest = std::string(63, 'x') + "." + std::string(63, 'y') + "." + std::string(63, 'z') + "." +
+                              std::string(61, 'w');  // 253 bytes
+  binder_.pods["kube-system/" + longest] = MakePod(longest).Namespace("kube-system").Uid("u");
+  EXPECT_EQ(BindError(*service, {longest, "kube-system", "u", "a.b-c.example"}), "");
+  binder_.bound.clear();
+  for (const std::string& bad : {std::string(".."), std::string("."), std::string("a/b"), std::string("a%2fb"),
+                                 std::string("A"), std::string("a\nb"), std::string("-a"), longest + "v"}) {
+    const std::string shown = bad.size() > 64 ? bad.substr(0, 64) : Value::String(bad).ToJson();
+    EXPECT_THAT(BindError(*service, {bad, "default", "u", "n"}),
+                AllOf(StartsWith("PodName: Invalid value: "), HasSubstr(shown)));
+    EXPECT_THAT(BindError(*service, {"p", bad, "u", "n"}), StartsWith("PodNamespace: Invalid value: "));
+    EXPECT_THAT(BindError(*service, {"p", "default", "u", bad}), StartsWith("Node: Invalid value: "));
+  }
+  EXPECT_THAT(BindError(*service, {"p", "a.b", "u", "n"}), StartsWith("PodNamespace: Invalid value: \"a.b\": "));
+  // Sentences stay short, whatever was sent.
+  const std::string huge(1'000'000, 'x');
+  for (const ExtenderBindingArgs& args : {ExtenderBindingArgs{huge, "default", "u", "n"},
+                                          {"p", huge, "u", "n"},
+                                          {"p", "default", huge, "n"},
+                                          {"p", "default", "u", huge}}) {
+    const std::string error = BindError(*service, args);
+    EXPECT_THAT(error, HasSubstr("(1000000 bytes)"));
+    EXPECT_LT(error.size(), 1000u);
+  }
+  EXPECT_THAT(binder_.bound, IsEmpty());
+}
+
+TEST_F(ExtenderServiceTest, BindTakesNoOtherPodThanTheOneAskedFor) {
+  const auto service = Make(ProfileOf({"Heat"}));
+  binder_.pods["default/p"] = MakePod("other").Uid("u");
+  EXPECT_EQ(BindError(*service, {"p", "default", "u", "n"}),
+            "pod default/p was asked for, but the API server answered with pod \"default/other\"");
+  binder_.pods["default/p"] = MakePod("p").Namespace("kube-system").Uid("u");
+  EXPECT_THAT(BindError(*service, {"p", "default", "u", "n"}), HasSubstr("pod \"kube-system/p\""));
+  EXPECT_THAT(binder_.bound, IsEmpty());
+}
+
+// Answers in the call itself that the next one shall do it.
+class Passes final : public BindPlugin {
+ public:
+  static constexpr std::string_view kName = "Passes";
+  void Bind(const Placement&, StateSlot&, Done done) const override { done(Verdict(Code::kSkip, "not mine")); }
+};
+// Says that it was done and throws.
+class SaysAndThrows final : public BindPlugin {
+ public:
+  static constexpr std::string_view kName = "SaysAndThrows";
+  void Bind(const Placement&, StateSlot&, Done done) const override {
+    done({});
+    throw std::runtime_error("too late");
+  }
+};
+// Throws and says nothing.
+class Throws final : public BindPlugin {
+ public:
+  static constexpr std::string_view kName = "Throws";
+  void Bind(const Placement&, StateSlot&, Done) const override { throw std::runtime_error("stuck"); }
+};
+
+TEST_F(ExtenderServiceTest, BindPluginsAreAskedInTurnUntilOneTakesThePod) {
+  registry_.Add<Passes>();
+  registry_.Add<SaysAndThrows>();
+  registry_.Add<Throws>();
+  binder_.pods["default/p"] = MakePod("p").Uid("u");
+  const ExtenderBindingArgs args = {"p", "default", "u", "n"};
+  EXPECT_EQ(BindError(*Make(ProfileOf({"Passes", "SaysAndThrows", "Throws"})), args), "");
+  EXPECT_THAT(BindError(*Make(ProfileOf({"Passes", "Throws"})), args), HasSubstr("stuck"));
+  EXPECT_EQ(BindError(*Make(ProfileOf({"Passes"})), args), "no Bind plugin took the pod");
 }
 
 TEST_F(ExtenderServiceTest, BindGoesThroughTheProfilesBindPlugins) {

@@ -226,6 +226,11 @@ FilterResult ExtenderService::FilterRows(const ExtenderArgs& args, const Snapsho
       result.failed.push_back({place, text->second, verdict.code() == Code::kUnschedulableAndUnresolvable});
     }
   }
+  if (result.passed.empty()) {
+    if (std::string text = RejectionOn(*args.pod, snapshot, rows); !text.empty()) {
+      return FilterResult::Fail(std::move(text));
+    }
+  }
   if (!only_best || result.passed.size() < 2) return result;
 
   std::vector<Row> fitting;
@@ -234,7 +239,7 @@ FilterResult ExtenderService::FilterRows(const ExtenderArgs& args, const Snapsho
   if (!totals.ok()) return FilterResult::Fail(totals.error().text());
   const auto best = static_cast<size_t>(std::max_element(totals->begin(), totals->end()) - totals->begin());
   // Taking pods off the others would not make them better.
-  const uint32_t text = texts.Of("another node has a higher score");
+  const uint32_t text = texts.Of("another node was preferred");
   told[fitting[best]] = 1;
   for (size_t i = 0; i < fitting.size(); ++i) {
     if (!std::exchange(told[fitting[i]], 1)) result.failed.push_back({result.passed[i], text, true});

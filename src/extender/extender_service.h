@@ -76,7 +76,8 @@ enum class Reach : uint8_t {
 //
 // Without a NodeSource the last row, first column is the request's nodes, without pods; the right column is an error.
 //
-// Thread safety: all methods; plugins are asked by one thread at a time.
+// Thread safety: all methods; plugins are asked by one thread at a time. A PreFilter plugin that looks at the set of
+// nodes and their labels alone is asked about the request's nodes when none of them passes, whatever else we know.
 class ExtenderService {
  public:
   // The Error lists what is wrong with the profile: what BuildProfile refuses, and each plugin at an extension point
@@ -127,6 +128,8 @@ class ExtenderService {
   bool SeesOrder() const;
   FilterResult FilterRows(const ExtenderArgs& args, const Snapshot& snapshot, std::span<const Row> rows,
                           bool only_best) const;
+  // What a PreFilter plugin says against the pod if these nodes are all there are; empty: nothing.
+  std::string RejectionOn(const Pod& pod, const Snapshot& snapshot, std::span<const Row> rows) const;
   // By place; rows that are kNoRow get `absent`.
   Result<std::vector<int64_t>> Totals(const Pod& pod, const Snapshot& snapshot, std::span<const Row> rows,
                                       int64_t absent) const;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // How far a profile's plugins look, and what of the cluster has to be kept for them.
 #include <algorithm>
+#include <utility>
 
+#include "cluster/cluster_state.h"
 #include "extender/extender_service.h"
+#include "framework/cycle_run.h"
 #include "framework/guard.h"
 
 namespace berth::extender {
@@ -66,6 +69,36 @@ Needs NeedsOf(const framework::Profile& profile, bool filter, bool score) {
 }  // namespace
 
 Reach ExtenderService::ReachOf(bool filter, bool score) const { return NeedsOf(*profile_, filter, score).reach(); }
+
+std::string ExtenderService::RejectionOn(const Pod& pod, const Snapshot& snapshot, std::span<const Row> rows) const {
+  std::vector<const PreFilterPlugin*> asked;
+  for (const auto& entry : profile_->pre_filter) {
+    const Epochs epochs = entry.plugin->DependsOn(Point::kPreFilter).epochs;
+    if (epochs != 0 && (epochs & ~kOfNodes) == 0) asked.push_back(entry.plugin);
+  }
+  std::vector<uint8_t> there(snapshot.rows());
+  size_t count = 0;
+  for (const Row row : rows) {
+    if (row != kNoRow && !std::exchange(there[row], 1)) ++count;
+  }
+  // Nothing else was there: they have been asked.
+  if (asked.empty() || count == 0 || count == snapshot.node_count()) return "";
+  cluster::ClusterState state;
+  for (Row row = 0; row < there.size(); ++row) {
+    // Not owned: the snapshot outlives this state.
+    if (there[row]) state.PutNode(std::shared_ptr<const Node>(std::shared_ptr<const Node>(), &snapshot.node(row)));
+  }
+  const Snapshot these = state.snapshot();
+  VerdictTable table;
+  const framework::CycleRun run(*profile_, table, pod, these, clock_.Now());
+  for (const PreFilterPlugin* plugin : asked) {
+    const PreFilterOutcome outcome =
+        framework::Guard([&] { return plugin->PreFilter(run); },
+                         [](std::string text) { return PreFilterOutcome::Fail(std::move(text)); });
+    if (outcome.verdict.rejected()) return outcome.verdict.message();
+  }
+  return "";
+}
 
 std::vector<Kind> ExtenderService::Kinds(bool filter, bool score) const {
   if (!filter && !score) return {};

@@ -213,7 +213,7 @@ TEST_F(ExtenderServiceTest, OnlyTheBestNodePassesAndTheFirstOfEquals) {
   const ExtenderArgs args = AskAboutNodes(MakePod("p"), ThreeNodes());
   const FilterResult result = service->Filter(args, /*only_best=*/true);
   EXPECT_THAT(Passed(args, result), ElementsAre("cool"));
-  EXPECT_THAT(FailedOf(args, result), ElementsAre("!hot: node(s) were hot", "!warm: another node has a higher score"));
+  EXPECT_THAT(FailedOf(args, result), ElementsAre("!hot: node(s) were hot", "!warm: another node was preferred"));
   const ExtenderArgs equal = AskAboutNodes(MakePod("p"), {MakeNode("z"), MakeNode("a")});
   EXPECT_THAT(Passed(equal, service->Filter(equal, true)), ElementsAre("z"));
 }
@@ -330,6 +330,27 @@ TEST_F(ExtenderServiceTest, BindPluginsAreAskedInTurnUntilOneTakesThePod) {
   EXPECT_EQ(BindError(*Make(ProfileOf({"Passes", "SaysAndThrows", "Throws"})), args), "");
   EXPECT_THAT(BindError(*Make(ProfileOf({"Passes", "Throws"})), args), HasSubstr("stuck"));
   EXPECT_EQ(BindError(*Make(ProfileOf({"Passes"})), args), "no Bind plugin took the pod");
+}
+
+TEST_F(ExtenderServiceTest, ARejectionBeforeAllNodesIsAboutTheNodesAskedAboutInBothShapes) {
+  const std::string label(LabelPriority::kDefaultLabel);
+  const std::string error = "all node do not have label " + label;
+  nodes_.Add(MakeNode("labelled").Label(label, "3"));
+  const std::vector<Node> without = {MakeNode("cool"), MakeNode("warm")};
+  // With another plugin that looks at pods both shapes are judged on the whole cluster.
+  for (const std::vector<std::string>& plugins :
+       {std::vector<std::string>{"LabelPriority"}, std::vector<std::string>{"LabelPriority", "Couples"}}) {
+    const auto service = Make(ProfileOf(plugins));
+    EXPECT_EQ(service->Filter(AskAboutNames(MakePod("p"), {"cool", "warm"})).error, error);
+    EXPECT_EQ(service->Filter(AskAboutNames(MakePod("p"), {"cool", "cool", "gone"})).error, error);
+    EXPECT_EQ(service->Filter(AskAboutNodes(MakePod("p"), without)).error, error);
+    EXPECT_EQ(service->Filter(AskAboutNames(MakePod("p"), {"cool"}), /*only_best=*/true).error, error);
+    const ExtenderArgs some = AskAboutNames(MakePod("p"), {"cool", "labelled"});
+    EXPECT_EQ(service->Filter(some).error, "");
+    EXPECT_THAT(Passed(some, service->Filter(some)), ElementsAre("labelled"));
+    EXPECT_EQ(service->Filter(AskAboutNames(MakePod("p"), {"gone"})).error, "");
+    EXPECT_EQ(service->Filter(AskAboutNames(MakePod("p"), {})).error, "");
+  }
 }
 
 TEST_F(ExtenderServiceTest, BindGoesThroughTheProfilesBindPlugins) {

@@ -29,7 +29,7 @@ ClusterFeed::ClusterFeed(const Clock& clock, util::Log& log) : clock_(clock), lo
 
 Result<std::unique_ptr<ClusterFeed>> ClusterFeed::Make(const Connect& connect, const Clock& clock, util::Log& log) {
   std::unique_ptr<ClusterFeed> feed(new ClusterFeed(clock, log));
-  Result<std::unique_ptr<client::ClusterApi>> api = connect(feed->inbox_);
+  Result<std::unique_ptr<client::ClusterApi>> api = connect(*feed->inbox_);
   if (!api.ok()) return api.error();
   feed->api_ =
       std::make_unique<ReportingApi>(std::move(api).value(), [&log](const std::string& text) { log.Warn(text); });
@@ -51,19 +51,34 @@ void ClusterFeed::Start(const std::vector<client::Kind>& kinds, const std::vecto
 
 void ClusterFeed::Stop() {
   stop_ = true;
-  inbox_.Post([] {});
+  Post([] {});
   if (thread_.joinable()) thread_.join();
-  const std::lock_guard lock(mutex_);
-  synced_ = false;
-  mirror_.reset();
-  api_.reset();
+  {
+    const std::lock_guard lock(mutex_);
+    synced_ = false;
+    mirror_.reset();
+    api_.reset();
+  }
+  // The API's end answers what was under way. Nobody reads that, but it holds callbacks of those who asked, whose
+  // destructors may speak up.
+  std::unique_ptr<util::Inbox> unread;
+  {
+    const std::lock_guard lock(door_);
+    unread = std::move(inbox_);
+  }
+  later_.clear();
+}
+
+void ClusterFeed::Post(std::function<void()> letter) {
+  const std::lock_guard lock(door_);
+  if (inbox_) inbox_->Post(std::move(letter));
 }
 
 void ClusterFeed::Run() {
   while (!stop_) {
     {
       const std::lock_guard lock(mutex_);
-      inbox_.Drain();
+      inbox_->Drain();
       while (timers_.RunOne(clock_.Now())) {
       }
       if (!synced_ && mirror_->synced()) {
@@ -75,7 +90,7 @@ void ClusterFeed::Run() {
     }
     for (const std::function<void()>& call : std::exchange(later_, {})) call();
     const int64_t wait = std::clamp<int64_t>(timers_.Next().ns - clock_.Now().ns, 0, 3'600'000'000'000);
-    inbox_.WaitFor(std::chrono::nanoseconds(wait));
+    inbox_->WaitFor(std::chrono::nanoseconds(wait));
   }
 }
 
@@ -105,7 +120,7 @@ Error ClusterFeed::ReadWith(std::span<const std::shared_ptr<const Node>> nodes,
 
 void ClusterFeed::FindPod(const std::string& ns, const std::string& name,
                           std::function<void(Result<std::shared_ptr<const Pod>>)> done) {
-  inbox_.Post([this, ns, name, done = std::move(done)] {
+  Post([this, ns, name, done = std::move(done)] {
     api_->GetPod(ns, name, [this, ns, name, done](const client::ApiStatus& status, const client::Ptr<Pod>& pod) {
       if (status.not_found()) return Later([done] { done(std::shared_ptr<const Pod>()); });
       if (status.ok() && pod) return Later([done, pod] { done(pod); });
@@ -117,7 +132,7 @@ void ClusterFeed::FindPod(const std::string& ns, const std::string& name,
 
 void ClusterFeed::Bind(const Pod& pod, const std::string& node, std::function<void(Verdict)> done) {
   auto question = std::make_shared<Question>(Question{client::NameOf(pod), node, "", std::move(done)});
-  inbox_.Post([this, question] {
+  Post([this, question] {
     api_->Bind(question->pod, question->node, [this, question](const client::ApiStatus& status) {
       if (status.ok()) return Later([question] { question->done({}); });
       question->failure = TextOf(status);

@@ -34,7 +34,8 @@ class ClusterFeed final : public NodeSource, public Binder {
   // The thread begins to list and watch, or with no kinds waits for bindings alone. Call once. REQUIRES: the indexes
   // are read within Read alone, and outlive Stop.
   void Start(const std::vector<client::Kind>& kinds, const std::vector<PluginIndex*>& indexes);
-  // Ends the thread. Answers that are still to come never will.
+  // Ends the thread. Answers that are still to come never will, and what waits for them is dropped here: REQUIRES that
+  // those who asked are still there.
   void Stop();
 
   Error Read(const std::function<void(const Snapshot&)>& read) override;
@@ -51,6 +52,7 @@ class ClusterFeed final : public NodeSource, public Binder {
   struct Question;
   ClusterFeed(const Clock& clock, util::Log& log);
   void Run();
+  void Post(std::function<void()> letter);
   Error NotReady();
   // On the thread, once the cluster may be read by others again.
   void Later(std::function<void()> call) { later_.push_back(std::move(call)); }
@@ -58,7 +60,8 @@ class ClusterFeed final : public NodeSource, public Binder {
 
   const Clock& clock_;
   util::Log& log_;
-  util::Inbox inbox_;
+  std::mutex door_;  // for inbox_ itself, which ends with Stop
+  std::unique_ptr<util::Inbox> inbox_ = std::make_unique<util::Inbox>();
   util::TimerQueue timers_;                   // of the thread
   std::vector<std::function<void()>> later_;  // of the thread
   std::unique_ptr<client::ClusterApi> api_;

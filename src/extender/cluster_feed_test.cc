@@ -37,6 +37,9 @@ struct World {
   ApiStatus bind_status, get_status;
   std::vector<Kind> listed;
   size_t started = 0;  // watches
+  // A binding is not answered before the door is closed, and then as one that was lost.
+  bool hold_binds = false;
+  std::vector<client::Answer> held;
   bool answer_lists = true;
   ApiStatus list_status;
 
@@ -51,6 +54,10 @@ struct World {
 class FakeApi final : public client::ClusterApi {
  public:
   explicit FakeApi(World& world) : world_(world) {}
+  ~FakeApi() override {
+    for (client::Answer& done : world_.held) world_.inbox->Post([done = std::move(done)] { done({0, "cancelled"}); });
+    world_.held.clear();
+  }
 
   void List(Kind kind, std::function<void(client::ListAnswer)> done) override {
     const std::lock_guard lock(world_.mutex);
@@ -82,6 +89,8 @@ class FakeApi final : public client::ClusterApi {
   void Bind(const client::ObjectName& pod, const std::string& node, client::Answer done) override {
     const std::lock_guard lock(world_.mutex);
     world_.bound.push_back(pod.namespace_ + "/" + pod.name + " (" + pod.uid + ") to " + node);
+    world_.changed.notify_all();
+    if (world_.hold_binds) return world_.held.push_back(std::move(done));
     world_.inbox->Post([done = std::move(done), status = world_.bind_status] { done(status); });
   }
   void PatchPodStatus(const client::PodStatusPatch&, client::Answer) override {}
@@ -292,6 +301,25 @@ TEST_F(ClusterFeedTest, AfterStopNothingIsRead) {
   feed_->Stop();
   EXPECT_FALSE(feed_->ready());
   EXPECT_THAT(feed_->Read([](const Snapshot&) { FAIL(); }).text(), HasSubstr("being stopped"));
+}
+
+TEST_F(ClusterFeedTest, StopDropsWhatWaitsForAnAnswer) {
+  world_.hold_binds = true;
+  feed_->Start({}, {});
+  auto waits = std::make_shared<int>(0);
+  const std::weak_ptr<int> waiting = waits;
+  feed_->Bind(*PodOn("p", "1", ""), "n", [waits](const Verdict&) { ++*waits; });
+  waits.reset();
+  {
+    std::unique_lock lock(world_.mutex);
+    world_.changed.wait(lock, [&] { return !world_.bound.empty(); });
+  }
+  feed_->Stop();
+  EXPECT_TRUE(waiting.expired());
+  // Who comes later is not answered either, and harms nobody.
+  feed_->Bind(*PodOn("p", "1", ""), "n", [](const Verdict&) { FAIL(); });
+  feed_->FindPod("default", "p", [](const Result<std::shared_ptr<const Pod>>&) { FAIL(); });
+  EXPECT_EQ(world_.bound.size(), 1u);
 }
 
 TEST(ClusterFeedMakeTest, ADoorThatCannotBeOpenedIsAnError) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <mutex>
+#include <shared_mutex>
 #include <utility>
 
 #include "berth/version.h"
@@ -30,6 +32,12 @@ net::HttpResponse WrongMethod(const std::string& method, const std::string& allo
 std::string Quoted(const std::string& text) { return Value::String(text).ToJson(); }
 
 }  // namespace
+
+// Answers of bindings come on any thread at any time; what is told of them needs the routes.
+struct ExtenderRoutes::Gate {
+  std::shared_mutex mutex;
+  bool open = true;
+};
 
 // The counters of one route.
 class ExtenderRoutes::Counters {
@@ -209,8 +217,13 @@ Result<std::vector<Route>> RoutesOf(const std::string& prefix, const Verbs& verb
 }
 
 ExtenderRoutes::ExtenderRoutes(ExtenderService& service, RouteOptions options)
-    : service_(service), options_(std::move(options)) {}
-ExtenderRoutes::~ExtenderRoutes() = default;
+    : service_(service), options_(std::move(options)), gate_(std::make_shared<Gate>()) {}
+ExtenderRoutes::~ExtenderRoutes() { Close(); }
+
+void ExtenderRoutes::Close() {
+  const std::unique_lock lock(gate_->mutex);
+  gate_->open = false;
+}
 
 Result<std::unique_ptr<ExtenderRoutes>> ExtenderRoutes::Make(ExtenderService& service, const std::vector<Route>& routes,
                                                              RouteOptions options) {
@@ -246,7 +259,9 @@ void ExtenderRoutes::Handle(net::HttpRequest request, net::Respond respond) cons
   Call call;
   call.path = found->first;
   call.verb = found->second.verb;
-  const auto tell = [this, counters](const Call& done) {
+  const auto tell = [this, counters, gate = gate_](const Call& done) {
+    const std::shared_lock lock(gate->mutex);
+    if (!gate->open) return;
     if (counters != nullptr) {
       counters->Count(done.status, done.bytes_in, done.reply.size(), done.nanoseconds);
     }

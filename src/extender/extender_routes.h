@@ -71,13 +71,16 @@ class ExtenderRoutes {
                                                       RouteOptions options = {});
   ~ExtenderRoutes();
 
-  // REQUIRES: the routes live until `respond` was called.
+  // A binding may be answered when the routes are gone: nobody is told of it then.
   void Handle(net::HttpRequest request, net::Respond respond) const;
   // The server answered a request with this status by itself.
   void CountRefusal(int status) const;
+  // Nobody is told of a call any more, nor counts it.
+  void Close();
 
  private:
   class Counters;
+  struct Gate;
   struct Served {
     Verb verb;
     std::unique_ptr<Counters> counters;  // null without metrics
@@ -89,6 +92,7 @@ class ExtenderRoutes {
   const RouteOptions options_;
   std::map<std::string, Served, std::less<>> served_;
   std::unique_ptr<Counters> other_;
+  const std::shared_ptr<Gate> gate_;
 };
 
 }  // namespace berth::extender

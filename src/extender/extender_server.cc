@@ -39,10 +39,11 @@ Result<std::unique_ptr<ExtenderServer>> ExtenderServer::Start(const ExtenderServ
   auto built = ExtenderService::Make(options.profile, registry, clock, feed, feed, std::move(service));
   if (!built.ok()) return built.error();
   made->service_ = std::move(built).value();
-  auto routes = ExtenderRoutes::Make(*made->service_, options.routes,
-                                     {.on_call = [&log](const Call& call) { LogCall(call, log); },
-                                      .keep_requests = log.enabled(util::LogLevel::kDebug),
-                                      .metrics = &made->metrics_});
+  auto routes =
+      ExtenderRoutes::Make(*made->service_, options.routes,
+                           {.on_call = [&log](const Call& call) { LogCall(call, log); },
+                            .keep_requests = log.enabled(util::LogLevel::kDebug),
+                            .metrics = &made->metrics_});
   if (!routes.ok()) return routes.error();
   made->routes_ = std::move(routes).value();
   const ExtenderRoutes* answers = made->routes_.get();
@@ -53,22 +54,27 @@ Result<std::unique_ptr<ExtenderServer>> ExtenderServer::Start(const ExtenderServ
     util::AppendPair(line, "error", problem);
     log.Warn(line);
   };
-  auto server = net::HttpServer::Start(server_options, [answers](net::HttpRequest request, net::Respond respond) {
-    answers->Handle(std::move(request), std::move(respond));
-  });
-  if (!server.ok()) return server.error();
-  made->server_ = std::move(server).value();
-  made->port_ = made->server_->port();
+  // Before the first request: plugins look at their indexes when they judge, and what they depend on may change with
+  // them.
+  std::vector<PluginIndex*> indexes;
+  std::vector<client::Kind> kinds;
   if (feed != nullptr) {
     const auto serves = [&](std::initializer_list<Verb> verbs) {
       return std::any_of(options.routes.begin(), options.routes.end(), [&](const Route& route) {
         return std::find(verbs.begin(), verbs.end(), route.verb) != verbs.end();
       });
     };
-    feed->Start(made->service_->Kinds(serves({Verb::kFilter, Verb::kFilterBest, Verb::kPreempt}),
-                                      serves({Verb::kFilterBest, Verb::kPrioritize})),
-                made->service_->MakeIndexes());
+    indexes = made->service_->MakeIndexes();
+    kinds = made->service_->Kinds(serves({Verb::kFilter, Verb::kFilterBest, Verb::kPreempt}),
+                                  serves({Verb::kFilterBest, Verb::kPrioritize}));
   }
+  auto server = net::HttpServer::Start(server_options, [answers](net::HttpRequest request, net::Respond respond) {
+    answers->Handle(std::move(request), std::move(respond));
+  });
+  if (!server.ok()) return server.error();
+  made->server_ = std::move(server).value();
+  made->port_ = made->server_->port();
+  if (feed != nullptr) feed->Start(kinds, indexes);
   return made;
 }
 
@@ -76,6 +82,7 @@ void ExtenderServer::Stop(Duration patience) {
   if (!server_) return;
   server_->Drain(patience);
   server_.reset();
+  routes_->Close();
 }
 
 }  // namespace berth::extender

@@ -46,7 +46,7 @@ class ExtenderServer {
   uint16_t port() const { return port_; }
   const ExtenderService& service() const { return *service_; }
   // Accepts no more and lets calls that have begun be answered, for at most `patience`; what is left is cut. Afterwards
-  // the feed is asked no more, but may still answer bindings.
+  // the feed is asked no more, but may still answer bindings, which nobody hears.
   void Stop(Duration patience);
 
  private:

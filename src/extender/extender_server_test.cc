@@ -181,6 +181,121 @@ TEST_F(ExtenderServerTest, ACallUnderWayIsAnsweredWhenTheServerStops) {
   stopper.join();
 }
 
+// Finds every pod and answers no binding before its end.
+class HangingApi final : public client::ClusterApi {
+ public:
+  HangingApi(util::Inbox& inbox, std::promise<void>& asked) : inbox_(inbox), asked_(asked) {}
+  ~HangingApi() override {
+    for (client::Answer& done : held_) inbox_.Post([done = std::move(done)] { done({0, "cancelled"}); });
+  }
+  void GetPod(const std::string& ns, const std::string& name,
+              std::function<void(const client::ApiStatus&, client::Ptr<Pod>)> done) override {
+    inbox_.Post([done = std::move(done),
+                 pod = std::make_shared<const Pod>(MakePod(name).Namespace(ns).Uid("u").Build())] { done({}, pod); });
+  }
+  void Bind(const client::ObjectName&, const std::string&, client::Answer done) override {
+    held_.push_back(std::move(done));
+    asked_.set_value();
+  }
+  void List(client::Kind, std::function<void(client::ListAnswer)>) override {}
+  std::unique_ptr<client::Watch> StartWatch(client::Kind, const std::string&, client::WatchCallbacks) override {
+    return std::make_unique<client::Watch>();
+  }
+  void PatchPodStatus(const client::PodStatusPatch&, client::Answer) override {}
+  void DeletePod(const client::ObjectName&, client::Answer) override {}
+  void PostEvent(const client::EventRecord&) override {}
+  void GetLease(const std::string&, const std::string&,
+                std::function<void(const client::ApiStatus&, const client::Lease&)>) override {}
+  void PutLease(const client::Lease&, std::function<void(const client::ApiStatus&, const client::Lease&)>) override {}
+
+ private:
+  util::Inbox& inbox_;
+  std::promise<void>& asked_;
+  std::vector<client::Answer> held_;
+};
+
+// Leaves it to the host, as most do.
+class Hands final : public BindPlugin {
+ public:
+  static constexpr std::string_view kName = "Hands";
+  explicit Hands(Handle& handle) : handle_(handle) {}
+  void Bind(const Placement& placement, StateSlot&, Done done) const override {
+    handle_.writer().Bind(*placement.pod, placement.node, std::move(done));
+  }
+
+ private:
+  Handle& handle_;
+};
+// Means to answer, until its end.
+class Keeps final : public BindPlugin {
+ public:
+  static constexpr std::string_view kName = "Keeps";
+  static inline std::promise<void>* asked = nullptr;
+  void Bind(const Placement&, StateSlot&, Done done) const override {
+    kept_ = std::move(done);
+    asked->set_value();
+  }
+
+ private:
+  mutable Done kept_;
+};
+
+TEST_F(ExtenderServerTest, ABindingUnderWayWhenAllEndsHarmsNobody) {
+  registry_.Add<Hands>();
+  registry_.Add<Keeps>();
+  for (const char* plugin : {"TruePredicate", "Hands", "Keeps"}) {
+    std::promise<void> asked;
+    Keeps::asked = &asked;
+    log_.emplace(text_, "extender", util::LogLevel::kInfo, clock_);
+    auto feed = ClusterFeed::Make(
+        [&](util::Inbox& inbox) -> Result<std::unique_ptr<client::ClusterApi>> {
+          return std::unique_ptr<client::ClusterApi>(std::make_unique<HangingApi>(inbox, asked));
+        },
+        clock_, *log_);
+    ASSERT_TRUE(feed.ok());
+    options_.profile = ProfileOf({plugin});
+    options_.routes = {{"/bind", Verb::kBind}};
+    auto server = ExtenderServer::Start(options_, registry_, clock_, feed->get(), *log_);
+    ASSERT_TRUE(server.ok()) << server.error().text();
+    net::RawClient client((*server)->port());
+    client.Send(Post("/bind", R"({"PodName":"p","PodNamespace":"d","PodUID":"u","Node":"n"})"));
+    asked.get_future().wait();
+    (*server)->Stop(Duration::Millis(1));
+    EXPECT_THAT(Receive(client), Not(HasSubstr("200 OK"))) << plugin;
+    (*feed)->Stop();
+    // The server goes first, then the feed.
+  }
+  EXPECT_THAT(text_.str(), Not(HasSubstr("route=\"/bind\""))) << "nobody is told of what comes after the end";
+}
+
+// Counts its indexes.
+class Indexed final : public NodePlugin {
+ public:
+  static constexpr std::string_view kName = "Indexed";
+  static inline int made = 0;
+  Verdict FilterNode(const Pod&, NodeView) const override { return kFits; }
+  std::unique_ptr<PluginIndex> MakeIndex() override {
+    ++made;
+    return nullptr;
+  }
+};
+
+TEST_F(ExtenderServerTest, PluginsHaveTheirIndexesBeforeAnybodyCanAsk) {
+  StartPreset("demo");
+  registry_.Add<Indexed>();
+  std::promise<void> asked;
+  auto feed = ClusterFeed::Make(
+      [&](util::Inbox& inbox) -> Result<std::unique_ptr<client::ClusterApi>> {
+        return std::unique_ptr<client::ClusterApi>(std::make_unique<HangingApi>(inbox, asked));
+      },
+      clock_, *log_);
+  ASSERT_TRUE(feed.ok());
+  options_.profile = ProfileOf({"Indexed"});
+  options_.server.port = server_->port();  // taken: the server comes no further than to the port
+  EXPECT_FALSE(ExtenderServer::Start(options_, registry_, clock_, feed->get(), *log_).ok());
+  EXPECT_EQ(Indexed::made, 1);
+}
+
 TEST_F(ExtenderServerTest, ACallIsOneLineOfTheLogAndBodiesAreForDebug) {
   StartPreset("demo-index");
   Ask(Post("/filter", FilterBody(R"("a","b")")));
@@ -193,7 +308,7 @@ TEST_F(ExtenderServerTest, ACallIsOneLineOfTheLogAndBodiesAreForDebug) {
   EXPECT_THAT(text, HasSubstr(R"("Call failed" route="/prioritize" verb="prioritize" pod="")"));
   EXPECT_THAT(text, HasSubstr(R"(status=400 error="malformed JSON)"));
   EXPECT_THAT(text, HasSubstr(R"(node="n" nodesIn=1 nodesOut=0)"));
-  EXPECT_THAT(text, HasSubstr(R"(error="cannot bind: no API server is configured")"));
+  EXPECT_THAT(text, HasSubstr(R"(error="PodName: Invalid value: )"));
 
   text_.str("");
   StartPreset("demo-index", util::LogLevel::kDebug);

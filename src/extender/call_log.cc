@@ -9,6 +9,16 @@
 namespace berth::extender {
 namespace {
 
+// Longer ones are a client's doing: Kubernetes' names have at most 253 bytes.
+constexpr size_t kMaxName = 520, kMaxReason = 2048;
+
+void AppendShort(std::string& line, std::string_view key, std::string_view value, size_t limit) {
+  if (value.size() <= limit) return util::AppendPair(line, key, value);
+  size_t end = limit;
+  while (end > 0 && (static_cast<unsigned char>(value[end]) & 0xc0) == 0x80) --end;  // not within a character
+  util::AppendPair(line, key, std::string(value.substr(0, end)) + "... (" + std::to_string(value.size()) + " bytes)");
+}
+
 void AppendNumber(std::string& line, std::string_view key, size_t number) {
   line += ' ';
   line += key;
@@ -34,8 +44,8 @@ void LogCall(const Call& call, util::Log& log) {
     std::string line = failed ? "\"Call failed\"" : "\"Served\"";
     util::AppendPair(line, "route", call.path);
     util::AppendPair(line, "verb", ToString(call.verb));
-    util::AppendPair(line, "pod", call.pod);
-    if (!call.node.empty()) util::AppendPair(line, "node", call.node);
+    AppendShort(line, "pod", call.pod, kMaxName);
+    if (!call.node.empty()) AppendShort(line, "node", call.node, kMaxName);
     AppendNumber(line, "nodesIn", call.nodes_in);
     AppendNumber(line, "nodesOut", call.nodes_out);
     char milliseconds[32];
@@ -43,11 +53,20 @@ void LogCall(const Call& call, util::Log& log) {
     line += milliseconds;
     if (failed) {
       AppendNumber(line, "status", static_cast<size_t>(call.status));
-      util::AppendPair(line, "error", call.error);
+      AppendShort(line, "error", call.error, kMaxReason);
     }
     log.Write(level, line);
   }
   if (log.enabled(util::LogLevel::kDebug)) LogBody("\"Reply\"", call, call.reply, log);
+}
+
+void LogStray(int status, const std::string& method, const std::string& path, util::Log& log) {
+  if (!log.enabled(util::LogLevel::kWarn)) return;
+  std::string line = status == 404 ? "\"No such route\"" : "\"Wrong method\"";
+  AppendShort(line, "method", method, 32);
+  AppendShort(line, "path", path, kMaxName);
+  AppendNumber(line, "status", static_cast<size_t>(status));
+  log.Warn(line);
 }
 
 }  // namespace berth::extender

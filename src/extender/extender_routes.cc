@@ -196,15 +196,19 @@ Result<std::vector<Route>> RoutesOf(const std::string& prefix, const Verbs& verb
   std::string base = prefix;
   while (base.ends_with('/')) base.pop_back();
   if (!base.empty() && !base.starts_with('/')) base.insert(0, 1, '/');
+  constexpr std::string_view kNoPath = "?# \t\r\n";
+  constexpr char kRule[] = ": must be a path without query, fragment or blanks";
+  if (base.find_first_of(kNoPath) != std::string::npos) {
+    return Error("prefix: Invalid value: " + Quoted(prefix) + kRule);
+  }
   std::vector<Route> routes;
   for (const auto& [verb, text] : {std::pair{verbs.only_best ? Verb::kFilterBest : Verb::kFilter, &verbs.filter},
                                    std::pair{Verb::kPrioritize, &verbs.prioritize},
                                    std::pair{Verb::kPreempt, &verbs.preempt}, std::pair{Verb::kBind, &verbs.bind}}) {
     if (text->empty()) continue;
     const std::string path = base + "/" + *text;
-    if (path.find_first_of("?# \t\r\n") != std::string::npos) {
-      return Error(std::string(ToString(verb)) + " verb: Invalid value: " + Quoted(*text) +
-                   ": must be a path without query, fragment or blanks");
+    if (path.find_first_of(kNoPath) != std::string::npos) {
+      return Error(std::string(ToString(verb)) + " verb: Invalid value: " + Quoted(*text) + kRule);
     }
     for (const Route& other : routes) {
       if (other.path != path) continue;
@@ -253,6 +257,9 @@ void ExtenderRoutes::Handle(net::HttpRequest request, net::Respond respond) cons
     net::HttpResponse response = found == served_.end() ? Own(request) : WrongMethod(request.method, "POST");
     if (counters != nullptr) {
       counters->Count(response.status, request.body.size(), response.body.size(), Since(start));
+    }
+    if ((response.status == 404 || response.status == 405) && options_.on_stray) {
+      options_.on_stray(response.status, request.method, request.path);
     }
     return respond(std::move(response));
   }

@@ -33,8 +33,8 @@ struct Verbs {
   bool only_best = false;
 };
 
-// The paths that kube-scheduler builds of urlPrefix and verbs. The Error names a verb that is not a path, and two that
-// are one path.
+// The paths that kube-scheduler builds of urlPrefix and verbs. The Error names a prefix or verb that is not a path, and
+// two verbs that are one path.
 Result<std::vector<Route>> RoutesOf(const std::string& prefix, const Verbs& verbs);
 
 // What one call was, for logs and metrics.
@@ -51,9 +51,12 @@ struct Call {
   std::string_view request, reply;  // the bodies; valid while OnCall runs. See RouteOptions::keep_requests.
 };
 using OnCall = std::function<void(const Call&)>;
+// A request that no verb took: 404 or 405.
+using OnStray = std::function<void(int status, const std::string& method, const std::string& path)>;
 
 struct RouteOptions {
   OnCall on_call = nullptr;          // told of each call before it is answered, on any thread
+  OnStray on_stray = nullptr;        // the same of those that are no calls
   bool keep_requests = false;        // for on_call; without it a request's memory may have become its reply's
   util::Metrics* metrics = nullptr;  // counts requests and is shown at /metrics; null: neither
 };

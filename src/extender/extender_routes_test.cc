@@ -44,8 +44,12 @@ class ExtenderRoutesTest : public ::testing::Test {
                                          with_cluster ? &binder_ : nullptr, options);
     ASSERT_TRUE(service.ok()) << service.error().text();
     service_ = std::move(service).value();
-    auto made =
-        ExtenderRoutes::Make(*service_, routes, {.on_call = [this](const Call& call) { calls_.push_back(call); }});
+    auto made = ExtenderRoutes::Make(*service_, routes,
+                                     {.on_call = [this](const Call& call) { calls_.push_back(call); },
+                                      .on_stray =
+                                          [this](int status, const std::string& method, const std::string& path) {
+                                            strays_.push_back(std::to_string(status) + " " + method + " " + path);
+                                          }});
     ASSERT_TRUE(made.ok()) << made.error().text();
     routes_ = std::move(made).value();
   }
@@ -78,6 +82,7 @@ class ExtenderRoutesTest : public ::testing::Test {
   std::unique_ptr<ExtenderService> service_;
   std::unique_ptr<ExtenderRoutes> routes_;
   std::vector<Call> calls_;
+  std::vector<std::string> strays_;
 };
 
 TEST_F(ExtenderRoutesTest, TheDemoLetsEverythingPassAndBindsNothing) {
@@ -159,6 +164,12 @@ TEST_F(ExtenderRoutesTest, OtherMethodsAndPathsAreRefused) {
     EXPECT_EQ(Send("POST", path).status, 404) << path;
   }
   EXPECT_THAT(calls_, IsEmpty());
+  EXPECT_EQ(strays_.size(), 11u);
+  EXPECT_EQ(strays_.front(), "405 GET /scheduler/bind");
+  EXPECT_EQ(strays_.back(), "404 POST //version");
+  Send("GET", "/version");
+  Post("/scheduler/bind", "{}");
+  EXPECT_EQ(strays_.size(), 11u);
 }
 
 TEST_F(ExtenderRoutesTest, HealthAndVersionAreAnswered) {
@@ -232,6 +243,8 @@ TEST_F(ExtenderRoutesTest, PathsAreBuiltAsKubeSchedulerBuildsThem) {
   EXPECT_EQ(RoutesOf("p", {"f", "", "", "", false})->front().path, "/p/f");
   EXPECT_THAT(RoutesOf("", {"same", "same", "", "", false}).error().text(),
               HasSubstr("prioritize verb: Duplicate value: \"same\""));
+  EXPECT_EQ(RoutesOf("a b?x", {"", "", "", "", false}).error().text(),
+            "prefix: Invalid value: \"a b?x\": must be a path without query, fragment or blanks");
   EXPECT_THAT(RoutesOf("", {"a?b", "", "", "", false}).error().text(), HasSubstr("Invalid value: \"a?b\""));
 }
 

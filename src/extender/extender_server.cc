@@ -42,6 +42,8 @@ Result<std::unique_ptr<ExtenderServer>> ExtenderServer::Start(const ExtenderServ
   auto routes =
       ExtenderRoutes::Make(*made->service_, options.routes,
                            {.on_call = [&log](const Call& call) { LogCall(call, log); },
+                            .on_stray = [&log](int status, const std::string& method,
+                                               const std::string& path) { LogStray(status, method, path, log); },
                             .keep_requests = log.enabled(util::LogLevel::kDebug),
                             .metrics = &made->metrics_});
   if (!routes.ok()) return routes.error();

@@ -296,6 +296,33 @@ TEST_F(ExtenderServerTest, PluginsHaveTheirIndexesBeforeAnybodyCanAsk) {
   EXPECT_EQ(Indexed::made, 1);
 }
 
+TEST_F(ExtenderServerTest, WhatNoVerbTakesIsAWarning) {
+  StartPreset("demo-index");
+  Ask(Post("/fliter", FilterBody("\"a\"")));
+  Ask(Get("/filter"));
+  Ask(Get("/healthz"));
+  Ask("BREW /" + std::string(5'000, 'x') + " HTTP/1.1\r\nHost: x\r\n\r\n");
+  server_->Stop(Duration::Seconds(60));
+  const std::string text = text_.str();
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3) << text;
+  EXPECT_THAT(text, HasSubstr(R"("No such route" method="POST" path="/fliter" status=404)"));
+  EXPECT_THAT(text, HasSubstr(R"("Wrong method" method="GET" path="/filter" status=405)"));
+  EXPECT_THAT(text, HasSubstr("... (5001 bytes)\" status=404"));
+  EXPECT_LT(text.size(), 1'500u);
+}
+
+TEST_F(ExtenderServerTest, NamesOfAnyLengthMakeShortLines) {
+  StartPreset("demo-index");
+  const std::string name(3'000'000, 'x');
+  Ask(Post("/filter", R"({"Pod":{"metadata":{"name":")" + name + R"("}},"NodeNames":[]})"));
+  const std::string reply =
+      Ask(Post("/bind", R"({"PodName":")" + name + R"(","PodNamespace":"d","PodUID":"u","Node":")" + name + "\"}"));
+  EXPECT_LT(reply.size(), 1'500u);
+  server_->Stop(Duration::Seconds(60));
+  EXPECT_THAT(text_.str(), HasSubstr("... (3000000 bytes)\""));
+  EXPECT_LT(text_.str().size(), 4'000u) << text_.str().substr(0, 4'000);
+}
+
 TEST_F(ExtenderServerTest, ACallIsOneLineOfTheLogAndBodiesAreForDebug) {
   StartPreset("demo-index");
   Ask(Post("/filter", FilterBody(R"("a","b")")));

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -39,7 +41,7 @@ constexpr char kUsage[] =
     "Serves plugins to a kube-scheduler as an HTTP extender (`extenders` in its configuration). With --config exactly\n"
     "the plugins that the profile names are served, none by default; one that the protocol cannot carry is refused.\n"
     "GET /version, /healthz, /livez, /readyz and /metrics are answered as well. The environment variable LOG_LEVEL is\n"
-    "DEBUG, INFO, WARN or ERROR. Ends on SIGTERM or SIGINT, once calls under way are answered.\n"
+    "DEBUG, INFO, WARN (or WARNING) or ERROR. Ends on SIGTERM or SIGINT, once calls under way are answered.\n"
     "\n"
     "Who reaches the port can bind pods with this program's rights, unless --bind-verb is empty: docs/extender.md.\n"
     "\n";
@@ -93,6 +95,7 @@ std::string Objection(const Arguments& args) {
   if (args.preset.empty() == args.config.empty()) return "give either --preset or --config";
   if (!args.preset.empty() && !args.profile.empty()) return "--profile belongs to --config, not to --preset";
   if (!args.label.empty() && args.preset != "label-priority") return "--label belongs to --preset label-priority";
+  if (args.address.empty()) return "flag --address: must not be empty; 0.0.0.0 is every address of this machine";
   if (args.port < 0 || args.port > 65535) return "flag --port: must be 0 to 65535, got " + std::to_string(args.port);
   if (args.max_request_bytes < 1) {
     return "flag --max-request-bytes: must be at least 1, got " + std::to_string(args.max_request_bytes);
@@ -175,6 +178,15 @@ Error FillFromProfile(const Arguments& args, const config::SchedulerConfiguratio
   return Error::Ok();
 }
 
+Error CheckRoutes(const Arguments& args, const std::vector<Route>& routes) {
+  if (routes.empty()) return Error("all verbs are empty: there is nothing to serve");
+  const auto best = [](const Route& route) { return route.verb == Verb::kFilterBest; };
+  if (args.only_best && std::none_of(routes.begin(), routes.end(), best)) {
+    return Error("--only-best needs a filter, but --filter-verb is empty");
+  }
+  return Error::Ok();
+}
+
 std::string UrlOf(const Arguments& args, uint16_t port) {
   const bool v6 = args.address.find(':') != std::string::npos && !args.address.starts_with('[');
   return (args.tls_cert_file.empty() ? "http://" : "https://") + (v6 ? "[" + args.address + "]" : args.address) + ":" +
@@ -188,13 +200,19 @@ void Announce(const Arguments& args, const ExtenderServerOptions& options, const
     log.Info("serves " + std::string(ToString(route.verb)) + " at POST " + route.path);
   }
   const std::string warning = extender::OpenDoorWarning(options.server, options.routes);
-  if (!warning.empty()) log.Warn(warning);
+  if (!warning.empty()) log.Error(warning);  // whatever the level
 }
 
 // No value: there is no API server to ask.
-Result<std::optional<client::Kubeconfig>> FindApiServer(const Arguments& args) {
+Result<std::optional<client::Kubeconfig>> FindApiServer(const Arguments& args, util::Log& log) {
   const client::InCluster place = client::InClusterFromEnvironment();
   if (args.kubeconfig.empty() && place.host.empty()) return std::optional<client::Kubeconfig>();
+  // Every pod has the address, but not every one an account.
+  std::error_code failure;
+  if (args.kubeconfig.empty() && !std::filesystem::exists(place.folder + "/token", failure) && !failure) {
+    log.Warn("this is a pod of a cluster, but without a service account token: there is no " + place.folder + "/token");
+    return std::optional<client::Kubeconfig>();
+  }
   Result<client::Kubeconfig> found =
       args.kubeconfig.empty() ? client::LoadInCluster(place) : client::LoadKubeconfig(args.kubeconfig);
   if (!found.ok()) return found.error();
@@ -202,7 +220,7 @@ Result<std::optional<client::Kubeconfig>> FindApiServer(const Arguments& args) {
 }
 
 Result<std::unique_ptr<ClusterFeed>> MakeFeed(const Arguments& args, const Clock& clock, util::Log& log) {
-  const Result<std::optional<client::Kubeconfig>> server = FindApiServer(args);
+  const Result<std::optional<client::Kubeconfig>> server = FindApiServer(args, log);
   if (!server.ok()) return server.error();
   if (!server->has_value()) {
     log.Info(
@@ -308,6 +326,7 @@ int ExtenderCommand(const std::vector<std::string>& args, const Registry& regist
     arguments.live.qps = config->client_connection.qps;
     arguments.live.burst = config->client_connection.burst;
   }
+  if (error.ok()) error = CheckRoutes(arguments, options.routes);
   if (!error.ok()) return command.Complain(error.text());
   options.service.scheduler_names = arguments.scheduler_names;
 

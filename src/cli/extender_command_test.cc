@@ -8,6 +8,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <mutex>
 #include <sstream>
 #include <thread>
@@ -196,6 +197,33 @@ TEST_F(ExtenderCommandTest, ALevelThatIsNoneIsInfoWithAWarning) {
   Stop();
 }
 
+TEST_F(ExtenderCommandTest, AnOpenDoorIsToldOfAtAnyLevel) {
+  ::setenv("LOG_LEVEL", "ERROR", 1);
+  thread_ = std::thread([this] {
+    std::ostream out(&out_), err(&err_);
+    // An address that is loopback, but in a form that we do not take for one.
+    code_ = ExtenderCommand({"--preset=demo", "--address=127.1", "--port=0"}, registry_, out, err);
+    ended_ = true;
+  });
+  while (err_.text().find("ANYBODY WHO REACHES 127.1 CAN CALL") == std::string::npos && !ended_) {
+    std::this_thread::yield();
+  }
+  EXPECT_FALSE(ended_) << err_.text();
+  EXPECT_EQ(Stop(), 0);
+}
+
+TEST_F(ExtenderCommandTest, APodWithoutAnAccountHasNoApiServer) {
+  if (std::filesystem::exists("/var/run/secrets/kubernetes.io/serviceaccount/token")) GTEST_SKIP() << "there is one";
+  ::setenv("KUBERNETES_SERVICE_HOST", "127.0.0.1", 1);
+  Start({"--preset=demo-index"});
+  ::unsetenv("KUBERNETES_SERVICE_HOST");
+  EXPECT_THAT(err_.text(), HasSubstr("without a service account token: there is no "));
+  EXPECT_THAT(err_.text(), HasSubstr("there is no API server: bind, and NodeNames"));
+  EXPECT_THAT(Ask("POST /bind", R"({"PodName":"p","PodNamespace":"d","PodUID":"u","Node":"n"})"),
+              HasSubstr("cannot bind: no API server is configured"));
+  EXPECT_EQ(Stop(), 0);
+}
+
 TEST_F(ExtenderCommandTest, WithCertificatesItSpeaksTls) {
   const net::TestIdentity ca = net::MakeIdentity("ca");
   const net::TestIdentity server = net::MakeIdentity("server", "IP:127.0.0.1", &ca);
@@ -230,6 +258,11 @@ TEST_F(ExtenderCommandTest, WrongFlagsAreNamed) {
       {{"--preset=demo", "--tls-cert-file=" + gone, "--tls-private-key-file=" + there}, "--tls-cert-file: cannot read"},
       {{"--preset=demo", "--filter-verb=a?b"}, "filter verb: Invalid value: \"a?b\""},
       {{"--preset=demo", "--prefix=/", "--filter-verb=metrics", "--port=0"}, "\"/metrics\" cannot be served as filter"},
+      {{"--preset=demo", "--prefix=a b?x"}, "prefix: Invalid value: \"a b?x\": must be a path without query"},
+      {{"--preset=demo", "--address="}, "flag --address: must not be empty"},
+      {{"--preset=demo", "--filter-verb=", "--prioritize-verb=", "--preempt-verb=", "--bind-verb="},
+       "all verbs are empty: there is nothing to serve"},
+      {{"--preset=demo", "--only-best", "--filter-verb="}, "--only-best needs a filter, but --filter-verb is empty"},
       {{"--preset=demo", "--kubeconfig=" + gone, "--port=0"}, gone},
       {{"--preset=demo", "--kubeconfig=" + there, "--port=0"}, there},
       {{"--preset=demo", "extra"}, "unexpected argument \"extra\""},

@@ -106,7 +106,7 @@ Error ClusterFeed::Read(const std::function<void(const Snapshot&)>& read) {
   return Error::Ok();
 }
 
-Error ClusterFeed::ReadWith(std::span<const std::shared_ptr<const Node>> nodes,
+Error ClusterFeed::ReadWith(std::span<const std::shared_ptr<const Node>> nodes, bool keep,
                             const std::function<void(const Snapshot&)>& read) {
   const std::lock_guard lock(mutex_);  // for the copy too: plugins may look at their index
   if (!synced_) return NotReady();
@@ -114,6 +114,7 @@ Error ClusterFeed::ReadWith(std::span<const std::shared_ptr<const Node>> nodes,
     read(mirror_->state().snapshot());
   } else {
     read(mirror_->With(nodes).snapshot());
+    if (!keep) mirror_->DropCopy();
   }
   return Error::Ok();
 }

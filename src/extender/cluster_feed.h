@@ -39,7 +39,7 @@ class ClusterFeed final : public NodeSource, public Binder {
   void Stop();
 
   Error Read(const std::function<void(const Snapshot&)>& read) override;
-  Error ReadWith(std::span<const std::shared_ptr<const Node>> nodes,
+  Error ReadWith(std::span<const std::shared_ptr<const Node>> nodes, bool keep,
                  const std::function<void(const Snapshot&)>& read) override;
   bool ready() const override { return synced_; }
 

@@ -243,7 +243,7 @@ TEST_F(ClusterFeedTest, NodesOfARequestTakeThePlaceOfOlderOnes) {
   // The same versions: no copy is made.
   const std::vector<client::Ptr<Node>> same = {NodeOf("b", "2", "9"), NodeOf("a", "1", "9")};
   ASSERT_TRUE(feed_
-                  ->ReadWith(same,
+                  ->ReadWith(same, /*keep=*/true,
                              [&](const Snapshot& s) {
                                EXPECT_EQ(&s.epochs(), own);
                                EXPECT_EQ(rank(s, "a"), "1");
@@ -252,7 +252,7 @@ TEST_F(ClusterFeedTest, NodesOfARequestTakeThePlaceOfOlderOnes) {
   // A newer version, an unknown node, one without a version.
   const std::vector<client::Ptr<Node>> other = {NodeOf("a", "7", "70"), NodeOf("x", "8", "80"), NodeOf("b", "", "90")};
   ASSERT_TRUE(feed_
-                  ->ReadWith(other,
+                  ->ReadWith(other, /*keep=*/false,
                              [&](const Snapshot& s) {
                                EXPECT_EQ(s.node_count(), 3u);
                                EXPECT_EQ(rank(s, "a"), "70");

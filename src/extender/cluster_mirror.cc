@@ -123,7 +123,7 @@ bool ClusterMirror::Has(std::span<const std::shared_ptr<const Node>> nodes) cons
 }
 
 const ClusterState& ClusterMirror::With(std::span<const std::shared_ptr<const Node>> nodes) {
-  if (copy_ && lendings_ > kMinChanges + kMaxChangesPerNode * state_.snapshot().node_count()) copy_.reset();
+  if (lendings_ > kMinChanges + kMaxChangesPerNode * state_.snapshot().node_count()) DropCopy();
   if (!copy_) MakeCopy();
   unread_ = 0;
   auto before = std::exchange(lent_, {});
@@ -143,8 +143,6 @@ const ClusterState& ClusterMirror::With(std::span<const std::shared_ptr<const No
 
 void ClusterMirror::MakeCopy() {
   copy_ = std::make_unique<ClusterState>();
-  lent_.clear();
-  lendings_ = 0;
   for (const auto& reflector : reflectors_) {
     reflector->ForEach([&](const ClusterObject& object) { Complain(Add(*copy_, object)); });
   }
@@ -163,9 +161,14 @@ void ClusterMirror::PutBack(const std::string& node) {
 bool ClusterMirror::CopyFollows() {
   if (!copy_) return false;
   if (++unread_ <= kMinChanges + kMaxChangesPerNode * state_.snapshot().node_count()) return true;
+  DropCopy();
+  return false;
+}
+
+void ClusterMirror::DropCopy() {
   copy_.reset();
   lent_.clear();
-  return false;
+  lendings_ = unread_ = 0;
 }
 
 // A node that was lent to the copy stays there until the next request, which puts back what is true then.

@@ -43,6 +43,8 @@ class ClusterMirror final : public client::ObjectHandler {
   // kept for that from the first call on, so that the next one costs what differs. Good until the next change or call.
   const cluster::ClusterState& With(std::span<const std::shared_ptr<const Node>> nodes);
 
+  // Gives the copy's memory back.
+  void DropCopy();
   bool has_copy() const { return copy_ != nullptr; }
 
   void OnAdd(const client::ClusterObject& after) override;

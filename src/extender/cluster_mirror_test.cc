@@ -206,6 +206,12 @@ TEST(ClusterMirrorTest, AnotherVersionOfANodeCostsThatNodeAndNotACopyOfAll) {
   const cluster::ClusterState& less = world.mirror.With({});
   EXPECT_EQ(rank(less, "a"), "3");
   EXPECT_EQ(less.snapshot().FindRow("c"), kNoRow);
+  // Nobody keeps what was dropped.
+  world.mirror.With(std::vector{newer});
+  EXPECT_GT(newer.use_count(), 1);
+  world.mirror.DropCopy();
+  EXPECT_EQ(newer.use_count(), 1);
+  EXPECT_EQ(rank(world.mirror.With({}), "a"), "3");
 }
 
 TEST(ClusterMirrorTest, ACopyThatNobodyAsksForIsGivenUp) {

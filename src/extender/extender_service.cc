@@ -165,7 +165,7 @@ Error ExtenderService::WithCluster(const ExtenderArgs& args, bool filter, bool s
       resources.Add(*node.node);
     }
     if (Error error = resources.Check(nodes.size()); !error.ok()) return error;
-    return nodes_->ReadWith(nodes, judge);
+    return nodes_->ReadWith(nodes, args.nodes_cached, judge);
   }
   const std::lock_guard lock(judging_);
   RequestCluster& cluster = args.nodes ? *sent_ : *named_;

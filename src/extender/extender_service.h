@@ -35,8 +35,9 @@ class NodeSource {
   // Calls `read` once, on this thread, with a snapshot that stands still meanwhile; or says why there is none yet.
   // Thread safety: any thread.
   virtual Error Read(const std::function<void(const Snapshot&)>& read) = 0;
-  // The same of a cluster in which these nodes take the place of those of their names.
-  virtual Error ReadWith(std::span<const std::shared_ptr<const Node>> nodes,
+  // The same of a cluster in which these nodes take the place of those of their names. `keep`: they are in memory
+  // anyway, and may be kept for the next call.
+  virtual Error ReadWith(std::span<const std::shared_ptr<const Node>> nodes, bool keep,
                          const std::function<void(const Snapshot&)>& read) = 0;
   virtual bool ready() const = 0;
 };

@@ -41,7 +41,7 @@ class TestNodes final : public NodeSource {
     read(state.snapshot());
     return Error::Ok();
   }
-  Error ReadWith(std::span<const std::shared_ptr<const Node>> nodes,
+  Error ReadWith(std::span<const std::shared_ptr<const Node>> nodes, bool,
                  const std::function<void(const Snapshot&)>& read) override {
     if (!synced) return Error("the cluster has not been read yet");
     cluster::ClusterState with;

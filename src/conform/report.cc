@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "util/text.h"
+
 namespace berth::conform {
 namespace {
 
@@ -73,30 +75,6 @@ std::string Summary(const Report& report, bool strict) {
                                  : "");
 }
 
-std::string Xml(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        // XML has no place for other control characters.
-        out += static_cast<unsigned char>(c) < ' ' && c != '\n' ? ' ' : c;
-    }
-  }
-  return out;
-}
-
 std::string Details(const Finding& finding) {
   std::string text;
   if (!finding.sent.empty()) text += "sent: " + finding.sent + "\n";
@@ -119,16 +97,18 @@ std::string JunitCase(const CheckResult& check, const std::string& suite, bool s
   const bool failed = check.failed() || (strict && check.warned());
   counts.failures += failed;
   counts.skipped += check.skipped;
-  if (check.skipped) inside += "      <skipped message=\"" + Xml(check.verdict) + "\"/>\n";
+  if (check.skipped) inside += "      <skipped message=\"" + util::XmlAttribute(check.verdict) + "\"/>\n";
   for (const Finding& finding : check.findings) {
     if (finding.level == Level::kError || strict) {
-      inside += "      <failure message=\"" + Xml(finding.sentence) + "\">" + Xml(Details(finding)) + "</failure>\n";
+      inside += "      <failure message=\"" + util::XmlAttribute(finding.sentence) + "\">" +
+                util::XmlText(Details(finding)) + "</failure>\n";
     } else {
       warnings += "warning: " + finding.sentence + "\n" + Details(finding);
     }
   }
-  if (!warnings.empty()) inside += "      <system-out>" + Xml(warnings) + "</system-out>\n";
-  const std::string head = "    <testcase classname=\"" + Xml(suite) + "\" name=\"" + Xml(check.name) + "\"";
+  if (!warnings.empty()) inside += "      <system-out>" + util::XmlText(warnings) + "</system-out>\n";
+  const std::string head =
+      "    <testcase classname=\"" + util::XmlAttribute(suite) + "\" name=\"" + util::XmlAttribute(check.name) + "\"";
   return inside.empty() ? head + "/>\n" : head + ">\n" + inside + "    </testcase>\n";
 }
 
@@ -240,7 +220,8 @@ std::string ToJunit(const Report& report, bool strict) {
     for (; begin < report.checks.size() && group(report.checks[begin]) == suite; ++begin) {
       cases += JunitCase(report.checks[begin], suite, strict, counts);
     }
-    suites += "  <testsuite name=\"" + Xml(suite) + "\"" + counts.Attributes() + ">\n" + cases + "  </testsuite>\n";
+    suites += "  <testsuite name=\"" + util::XmlAttribute(suite) + "\"" + counts.Attributes() + ">\n" + cases +
+              "  </testsuite>\n";
     all.tests += counts.tests;
     all.failures += counts.failures;
     all.skipped += counts.skipped;

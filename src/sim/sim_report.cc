@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "sim/compare.h"
+#include "util/text.h"
 
 namespace berth::sim {
 namespace {
@@ -71,79 +72,23 @@ void SetResult(const RunResult& result, Value& out) {
   }
 }
 
-// How many bytes the UTF-8 character at the start of `text` has; 0: there is none. REQUIRES: text is not empty.
-size_t CharacterSize(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
-  if (first < 0x80) return 1;
-  const size_t size = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || text.size() < size) return 0;
-  for (size_t i = 1; i < size; ++i)
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  // Too long, a surrogate, or beyond U+10FFFF.
-  const bool wrong = (first == 0xE0 && byte(1) < 0xA0) || (first == 0xED && byte(1) > 0x9F) ||
-                     (first == 0xF0 && byte(1) < 0x90) || (first == 0xF4 && byte(1) > 0x8F);
-  return wrong ? 0 : size;
-}
-
-// Names of files and flags may hold any bytes; what is no UTF-8 becomes U+FFFD. XML lacks U+FFFE and U+FFFF, too.
-std::string Clean(std::string_view text, bool xml = false) {
-  constexpr char kReplacement[] = "\xEF\xBF\xBD";
-  std::string out;
-  while (!text.empty()) {
-    const size_t size = CharacterSize(text);
-    const std::string_view character = text.substr(0, std::max<size_t>(size, 1));
-    const bool lacking = xml && (character == "\xEF\xBF\xBE" || character == "\xEF\xBF\xBF");
-    out += size == 0 || lacking ? std::string_view(kReplacement) : character;
-    text.remove_prefix(character.size());
-  }
-  return out;
-}
-
 void SetReport(const ScenarioReport& report, Value& out) {
-  if (!report.name.empty()) out.Set("name", Value::String(Clean(report.name)));
+  if (!report.name.empty()) out.Set("name", Value::String(util::ValidUtf8(report.name)));
   if (report.runs.size() == 1) return SetResult(report.runs[0].result, out);
   Value configs = Value::Array(), against = Value::Array();
   for (const ConfigRun& run : report.runs) {
-    Value config = Value::Object({{"config", Value::String(Clean(run.config))}});
+    Value config = Value::Object({{"config", Value::String(util::ValidUtf8(run.config))}});
     SetResult(run.result, config);
     configs.Append(std::move(config));
     if (&run == &report.runs[0]) continue;
-    Value difference = Value::Object({{"config", Value::String(Clean(run.config))}});
+    Value difference = Value::Object({{"config", Value::String(util::ValidUtf8(run.config))}});
     const Value compared = ToValue(Compare(report.runs[0].result, run.result));
     for (const auto& [key, value] : compared.members()) difference.Set(key, value);
     against.Append(std::move(difference));
   }
   out.Set("configs", std::move(configs));
-  out.Set("comparison",
-          Value::Object({{"base", Value::String(Clean(report.runs[0].config))}, {"against", std::move(against)}}));
-}
-
-// For attribute values and text alike. XML 1.0 has no way to write other control characters.
-std::string Xml(const std::string& text) {
-  std::string out;
-  for (const char c : Clean(text, true)) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\n':
-        out += "&#10;";
-        break;
-      default:
-        out += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
-    }
-  }
-  return out;
+  out.Set("comparison", Value::Object({{"base", Value::String(util::ValidUtf8(report.runs[0].config))},
+                                       {"against", std::move(against)}}));
 }
 
 struct Counts {
@@ -194,15 +139,16 @@ std::string ToJunit(const std::vector<ScenarioReport>& reports) {
       all.Add(run.result);
       std::string name = report.name.empty() ? "simulation" : report.name;
       if (report.runs.size() > 1) name += " (" + run.config + ")";
-      suites += "  <testsuite name=\"" + Xml(name) + "\"" + counts.Attributes() + ">\n";
+      suites += "  <testsuite name=\"" + util::XmlAttribute(name) + "\"" + counts.Attributes() + ">\n";
       for (const ExpectationResult& expectation : run.result.expectations) {
-        suites += "    <testcase classname=\"" + Xml(name) + "\" name=\"" +
-                  Xml(expectation.pod + " at " + expectation.at + ": " + expectation.expected) + "\"";
+        suites += "    <testcase classname=\"" + util::XmlAttribute(name) + "\" name=\"" +
+                  util::XmlAttribute(expectation.pod + " at " + expectation.at + ": " + expectation.expected) + "\"";
         if (expectation.met) {
           suites += "/>\n";
           continue;
         }
-        suites += ">\n      <failure message=\"" + Xml(ExpectationText(expectation)) + "\"/>\n    </testcase>\n";
+        suites += ">\n      <failure message=\"" + util::XmlAttribute(ExpectationText(expectation)) +
+                  "\"/>\n    </testcase>\n";
       }
       suites += "  </testsuite>\n";
     }

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Text of unknown origin, made fit for reports.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace berth::util {
+
+// What is no UTF-8 becomes U+FFFD.
+std::string ValidUtf8(std::string_view text);
+
+// For XML 1.0, which has no way to write most control characters: they become question marks.
+std::string XmlText(std::string_view text);
+std::string XmlAttribute(std::string_view text);  // line breaks are kept as well
+
+}  // namespace berth::util

@@ -39,7 +39,7 @@ void AnswersToBind(Trial& trial) {
 
 std::string Summary(Trial& trial) {
   const Reply& reply = trial.base().reply;
-  const std::string nodes = Count(trial.session.nodes(trial.target.verb).size(), "node");
+  std::string nodes = Count(trial.session.nodes(trial.target.verb).size(), "node");
   switch (trial.target.verb) {
     case Verb::kFilter: {
       const size_t passed = PassedNodes(trial.target.shape, reply).size();

@@ -19,7 +19,8 @@ passed=0 failed=0
 # start FLAGS...: the extender on a free port; sets url.
 start() {
   stop
-  "$extender" -address 127.0.0.1:0 "$@" 2>"$work/log" &
+  : >"$work/log" # what the one before said must not be taken for an answer
+  "$extender" -address 127.0.0.1:0 "$@" 2>>"$work/log" &
   pid=$!
   until grep -q 'listening on' "$work/log"; do
     kill -0 "$pid" 2>/dev/null || { cat "$work/log" >&2; exit 2; }

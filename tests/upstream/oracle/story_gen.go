@@ -307,9 +307,37 @@ func makeStory(seed uint64, index int) (*Story, error) {
 			debugf("%s try %d: %v", t.story.Name, attempt, err)
 			continue
 		}
+		if err == nil && skipsNominated(t.story) {
+			debugf("%s try %d: a nominated pod is skipped", t.story.Name, attempt)
+			continue
+		}
 		return t.story, err
 	}
 	return nil, fmt.Errorf("generated-%d: no story fit to be told", index)
+}
+
+// skipsNominated finds pods that were nominated and are skipped because they terminate. Upstream lets such a
+// nomination count as a pod without requests until the pod is gone; Berth drops it, on purpose (COMPATIBILITY.md).
+func skipsNominated(story *Story) bool {
+	nominated, skipped := map[string]bool{}, map[string]bool{}
+	for _, step := range story.Steps {
+		if step.Op == "nominate" {
+			nominated[step.Pod] = true
+		}
+		if step.Expect == nil {
+			continue
+		}
+		for _, attempt := range step.Expect.Attempts {
+			nominated[attempt.Pod] = nominated[attempt.Pod] || attempt.Nominated != ""
+			skipped[attempt.Pod] = skipped[attempt.Pod] || attempt.Skipped
+		}
+	}
+	for pod := range skipped {
+		if skipped[pod] && nominated[pod] {
+			return true
+		}
+	}
+	return false
 }
 
 // validStory asks the API server's validation about every object.

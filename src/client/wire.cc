@@ -7,6 +7,7 @@
 
 #include "api/decode_value.h"
 #include "api/json_scan.h"
+#include "util/text.h"
 
 namespace berth::client {
 namespace {
@@ -16,12 +17,7 @@ using simdjson::ondemand::json_type;
 constexpr size_t kMaxWarnings = 5;     // per page
 constexpr size_t kMaxSentence = 1000;  // what a server writes may be of any length
 
-std::string Shortened(std::string_view text) {
-  if (text.size() <= kMaxSentence) return std::string(text);
-  size_t end = kMaxSentence;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // whole characters
-  return std::string(text.substr(0, end)) + "…";
-}
+std::string Shortened(std::string_view text) { return util::Shortened(text, kMaxSentence); }
 
 // Hands the one object in `text` to fn(context, object). Errors stop at the first.
 template <class Fn>

@@ -7,6 +7,7 @@
 
 #include "api/decode_value.h"
 #include "api/json_scan.h"
+#include "util/text.h"
 
 namespace berth::conform {
 namespace {
@@ -127,12 +128,7 @@ void ReadBinding(Context& context, JsonValue root, Reply& reply) {
   });
 }
 
-std::string Shortened(const std::string& text) {
-  if (text.size() <= kMaxSentence) return text;
-  size_t end = kMaxSentence;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // whole characters
-  return text.substr(0, end) + "…";
-}
+std::string Shortened(std::string_view text) { return util::Shortened(text, kMaxSentence); }
 
 }  // namespace
 

@@ -7,6 +7,7 @@
 #include "api/decode_value.h"
 #include "api/json_scan.h"
 #include "extender/node_cache.h"
+#include "util/text.h"
 
 namespace berth::extender {
 namespace {
@@ -15,14 +16,6 @@ using simdjson::ondemand::json_type;
 
 // Messages go into replies and logs; a client may send values of any length.
 constexpr size_t kMaxSentence = 500;
-
-std::string Shortened(std::string text) {
-  if (text.size() <= kMaxSentence) return text;
-  size_t end = kMaxSentence;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // whole characters
-  text.resize(end);
-  return text + "…";
-}
 
 bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
@@ -49,7 +42,7 @@ Error ReadObject(std::string_view text, size_t capacity, Fn&& read) {
   Context context(DecodeMode::kPeer, errors);
   context.StopAtFirstError();
   read(context, root);
-  if (!errors.empty()) return Error(Shortened(errors.front().Text()));
+  if (!errors.empty()) return Error(util::Shortened(errors.front().Text(), kMaxSentence));
   return Error::Ok();
 }
 

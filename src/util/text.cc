@@ -2,7 +2,6 @@
 #include "util/text.h"
 
 #include <algorithm>
-#include <cstddef>
 
 namespace berth::util {
 namespace {
@@ -61,6 +60,13 @@ std::string Xml(std::string_view text, std::string_view line_break) {
 }
 
 }  // namespace
+
+std::string Shortened(std::string_view text, size_t max) {
+  if (text.size() <= max) return std::string(text);
+  size_t end = max;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  return std::string(text.substr(0, end)) + "…";
+}
 
 std::string ValidUtf8(std::string_view text) {
   std::string out;

@@ -2,10 +2,14 @@
 // Text of unknown origin, made fit for reports.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace berth::util {
+
+// At most `max` bytes of it, whole characters, and a sign that there was more.
+std::string Shortened(std::string_view text, size_t max);
 
 // What is no UTF-8 becomes U+FFFD.
 std::string ValidUtf8(std::string_view text);

@@ -16,6 +16,12 @@ TEST(TextTest, ReplacesWhatIsNoUtf8) {
   EXPECT_EQ(ValidUtf8("\xED\xA0\x80"), "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");  // half a surrogate pair
 }
 
+TEST(TextTest, ShortensToWholeCharacters) {
+  EXPECT_EQ(Shortened("abc", 3), "abc");
+  EXPECT_EQ(Shortened("abcd", 3), "abc…");
+  EXPECT_EQ(Shortened("ab\xC3\xB6", 3), "ab…");
+}
+
 TEST(TextTest, WritesWhatXmlCanRead) {
   EXPECT_EQ(XmlText("<a b=\"c\">&\n\x01\xFF"), "&lt;a b=&quot;c&quot;&gt;&amp;\n?\xEF\xBF\xBD");
   EXPECT_EQ(XmlAttribute("a\nb\t"), "a&#10;b?");

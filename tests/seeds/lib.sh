@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the stories share. Sourced by them; run.sh starts them with RIG (a control plane's folder), BERTH (the program),
 # UPSTREAM (the folder of the control plane script) and LOGS (a folder of the story's own) in the environment.
-# A story stops at its first step that fails: the next ones build on it.
-set -euo pipefail
+# A story stops at its first step or command that fails: the next ones build on it.
+set -eEuo pipefail
 : "${RIG:?start stories with run.sh}" "${BERTH:?}" "${UPSTREAM:?}" "${LOGS:?}"
 KUBECONFIG=$RIG/kubeconfig
 export KUBECONFIG
@@ -26,6 +26,7 @@ ok() {
 
 # broken WHAT EXPECTED SEEN: reports, keeps what explains it, ends the story.
 broken() {
+  trap - ERR
   {
     printf '  FAILED  %s: %s\n    expected: %s\n    seen:     %s\n' "$story" "$1" "$2" "${3:-nothing}"
     kubectl get nodes -L "$label" -o wide >"$LOGS/nodes.txt" 2>&1 || true
@@ -222,5 +223,7 @@ end() {
 }
 trap end EXIT
 trap 'exit 130' INT TERM HUP
+# A command between the steps, most often kubectl: what it printed went to stderr already.
+trap 'code=$?; [ "$BASH_SUBSHELL" -gt 0 ] || broken "line $LINENO of ${BASH_SOURCE[0]##*/}" "$BASH_COMMAND" "exit code $code"' ERR
 mkdir -p "$LOGS"
 reset

@@ -34,8 +34,9 @@ restart() {
   local before
   before=$(pod_of app=test)
   mark "$extender_log"
-  kubectl rollout restart deployment/test >/dev/null
-  eventually "after kubectl rollout restart the old pod is gone" is_replaced "$before"
+  # kubectl notes the restart to the second and refuses a second one in it.
+  eventually "kubectl rollout restart" kubectl rollout restart deployment/test
+  eventually "after it the old pod is gone" is_replaced "$before"
   eventually "$2" runs_on app=test "$1" 1
   pod=$(pod_of app=test)
   eventually "i-scheduler-extender says so" event "$pod" Scheduled i-scheduler-extender "Successfully assigned default/$pod to $1"

@@ -61,7 +61,7 @@ class LabelColumn {
  private:
   struct Hash {
     using is_transparent = void;
-    size_t operator()(std::string_view s) const { return std::hash<std::string_view>()(s); }
+    size_t operator()(std::string_view text) const;  // with a secret: a request's labels may be anybody's
   };
   std::vector<uint32_t> values_;
   std::vector<std::string> texts_{std::string()};  // [0] is unused

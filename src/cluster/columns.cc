@@ -51,7 +51,7 @@ void ResizeColumn(std::vector<T>& column, size_t rows) {
 }  // namespace
 
 size_t Columns::TaintHash::operator()(const Taint& t) const {
-  const std::hash<std::string> hash;
+  const SecretStringHash hash;
   return hash(t.key) * 31 + hash(t.value) * 17 + static_cast<size_t>(t.effect);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -14,6 +15,7 @@
 #include "berth/snapshot.h"
 #include "cluster/node_order.h"
 #include "cluster/set_table.h"
+#include "util/secret_hash.h"
 
 namespace berth::cluster {
 
@@ -60,12 +62,9 @@ class Columns final : public SnapshotSource {
   std::span<const uint32_t> Ranks() const override { return order_.Ranks(); }
 
  private:
-  struct StringHash {
-    using is_transparent = void;
-    size_t operator()(std::string_view s) const { return std::hash<std::string_view>()(s); }
-  };
+  // Names, labels and images may be anybody's who can send a request (extender).
   template <class V>
-  using ByName = std::unordered_map<std::string, V, StringHash, std::equal_to<>>;
+  using ByName = std::unordered_map<std::string, V, SecretStringHash, std::equal_to<>>;
   struct TaintHash {
     size_t operator()(const Taint& t) const;
   };
@@ -88,7 +87,7 @@ class Columns final : public SnapshotSource {
   NodeOrder order_;
   SetTable<Taint, TaintHash> taint_sets_{data_.taint_sets};
   SetTable<uint32_t, std::hash<uint32_t>> image_sets_{data_.image_sets};
-  SetTable<std::string, std::hash<std::string>> feature_sets_{data_.feature_sets};
+  SetTable<std::string, SecretStringHash> feature_sets_{data_.feature_sets};
   ByName<uint32_t> image_ids_;
   std::vector<const std::string*> image_names_;  // keys of image_ids_
   std::vector<uint32_t> free_images_;

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <unordered_map>
 #include <vector>
+
+#include "util/hash.h"
+#include "util/secret_hash.h"
 
 namespace berth::cluster {
 
@@ -60,8 +62,10 @@ class SetTable {
 
  private:
   static uint64_t HashOf(const std::vector<T>& set) {
-    uint64_t hash = set.size();
-    for (const T& item : set) hash = hash * 0x9E3779B97F4A7C15u + Hash()(item);
+    // Small numbers, as images are, could be made to collide without the secret.
+    static const uint64_t secret = SecretHash64("SetTable");
+    uint64_t hash = secret ^ set.size();
+    for (const T& item : set) hash = HashMix(hash, Hash()(item));
     return hash;
   }
 

@@ -3,10 +3,12 @@
 #include "berth/verdict.h"
 
 #include <deque>
-#include <functional>
 #include <mutex>
 #include <shared_mutex>
 #include <unordered_map>
+
+#include "util/hash.h"
+#include "util/secret_hash.h"
 
 namespace berth {
 inline namespace v1 {
@@ -44,9 +46,9 @@ std::string Verdict::message() const {
 struct VerdictTable::Impl {
   struct Hash {
     size_t operator()(const Verdict* verdict) const {
-      size_t hash = static_cast<size_t>(verdict->code());
-      for (const std::string& reason : verdict->reasons()) hash = hash * 31 + std::hash<std::string>()(reason);
-      return hash;
+      auto hash = static_cast<uint64_t>(verdict->code());
+      for (const std::string& reason : verdict->reasons()) hash = HashMix(hash, SecretHash64(reason));
+      return static_cast<size_t>(hash);
     }
   };
   struct Same {

@@ -67,6 +67,9 @@ class Context {
     return !bounded_ || (size < kMaxPeerItems && items_++ < kMaxPeerItemsInAll) || TooMany(size);
   }
 
+  // How many items the lists and maps of the last such object have, together.
+  size_t items() const { return items_; }
+
   // In file mode, complains about an enum value that is not one of `supported`.
   // An unknown enum never fails a peer's object; it just never matches.
   bool CheckEnum(std::string_view value, std::initializer_list<std::string_view> supported);

@@ -79,11 +79,12 @@ Error Delete(ClusterState& state, const ClusterObject& before) {
 }  // namespace
 
 ClusterMirror::ClusterMirror(client::ClusterApi& api, util::TimerQueue& timers, const Clock& clock,
-                             std::function<void(const std::string&)> complain)
+                             std::function<void(const std::string&)> complain, size_t max_cells)
     : api_(api),
       timers_(timers),
       clock_(clock),
       complain_(std::move(complain)),
+      max_cells_(max_cells),
       random_(static_cast<uint64_t>(clock.Now().ns)) {}
 
 ClusterMirror::~ClusterMirror() {
@@ -124,6 +125,12 @@ bool ClusterMirror::Has(std::span<const std::shared_ptr<const Node>> nodes) cons
 
 const ClusterState& ClusterMirror::With(std::span<const std::shared_ptr<const Node>> nodes) {
   if (lendings_ > kMinChanges + kMaxChangesPerNode * state_.snapshot().node_count()) DropCopy();
+  for (const std::shared_ptr<const Node>& node : nodes) lent_resources_.Add(*node);
+  if (!lent_resources_.Check(state_.snapshot().node_count() + nodes.size(), max_cells_).ok()) {
+    // Perhaps too much only together with what earlier requests had: a column stays as long as the copy does.
+    DropCopy();
+    for (const std::shared_ptr<const Node>& node : nodes) lent_resources_.Add(*node);
+  }
   if (!copy_) MakeCopy();
   unread_ = 0;
   auto before = std::exchange(lent_, {});
@@ -169,6 +176,7 @@ void ClusterMirror::DropCopy() {
   copy_.reset();
   lent_.clear();
   lendings_ = unread_ = 0;
+  lent_resources_.Clear();
 }
 
 // A node that was lent to the copy stays there until the next request, which puts back what is true then.

@@ -16,6 +16,7 @@
 #include "client/cluster_api.h"
 #include "client/reflector.h"
 #include "cluster/cluster_state.h"
+#include "extender/request_cluster.h"
 #include "util/timer_queue.h"
 
 namespace berth::extender {
@@ -27,7 +28,7 @@ class ClusterMirror final : public client::ObjectHandler {
  public:
   // `complain` is told of what makes no sense; nothing is lost by it.
   ClusterMirror(client::ClusterApi& api, util::TimerQueue& timers, const Clock& clock,
-                std::function<void(const std::string&)> complain);
+                std::function<void(const std::string&)> complain, size_t max_cells = kMaxCells);
   ~ClusterMirror() override;
 
   // Begins to list and watch; call once. The indexes are kept up to date with the state.
@@ -63,10 +64,12 @@ class ClusterMirror final : public client::ObjectHandler {
   util::TimerQueue& timers_;
   const Clock& clock_;
   const std::function<void(const std::string&)> complain_;
+  const size_t max_cells_;  // of the copy
   cluster::ClusterState state_;
   std::unique_ptr<cluster::ClusterState> copy_;                 // null until it is asked for
   std::map<std::string, client::Ptr<Node>, std::less<>> lent_;  // nodes of the copy that somebody else put there
   size_t lendings_ = 0;                                         // since the copy was made
+  ResourceCount lent_resources_;                                // of all nodes ever lent to it
   size_t unread_ = 0;                                           // changes of the copy since it was last asked for
   uint64_t random_;
   std::vector<PluginIndex*> indexes_;

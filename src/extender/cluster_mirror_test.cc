@@ -45,7 +45,9 @@ class QuietApi final : public client::ClusterApi {
 };
 
 struct Mirrored {
-  Mirrored() {
+  explicit Mirrored(size_t max_cells = kMaxCells)
+      : mirror(
+            api, timers, clock, [this](const std::string& text) { complaints.push_back(text); }, max_cells) {
     mirror.Start({Kind::kNode, Kind::kPod, Kind::kNamespace}, {});
     for (const Kind kind : {Kind::kNode, Kind::kPod, Kind::kNamespace}) {
       client::ListAnswer answer;
@@ -64,7 +66,7 @@ struct Mirrored {
   util::TimerQueue timers;
   ManualClock clock;
   std::vector<std::string> complaints;
-  ClusterMirror mirror{api, timers, clock, [this](const std::string& text) { complaints.push_back(text); }};
+  ClusterMirror mirror;
   uint64_t version = 1;
 };
 
@@ -212,6 +214,21 @@ TEST(ClusterMirrorTest, AnotherVersionOfANodeCostsThatNodeAndNotACopyOfAll) {
   world.mirror.DropCopy();
   EXPECT_EQ(newer.use_count(), 1);
   EXPECT_EQ(rank(world.mirror.With({}), "a"), "3");
+}
+
+TEST(ClusterMirrorTest, ResourcesOfRequestsThatHaveGoneDoNotAddUpInTheCopy) {
+  Mirrored world(/*max_cells=*/20);
+  world.Send(WatchEvent::Type::kAdded, Version("a", "", "1"));
+  for (int round = 0; round < 30; ++round) {
+    const std::string resource = "example.com/r" + std::to_string(round);
+    const Ptr<Node> sent = std::make_shared<const Node>(MakeNode("a").Capacity({{resource, "7"}}));
+    const cluster::ClusterState& with = world.mirror.With(std::vector{sent});
+    const Snapshot snapshot = with.snapshot();
+    EXPECT_EQ(snapshot.view(snapshot.FindRow("a")).allocatable(InternResource(resource)), 7);
+    const auto& columns = with.columns().data().allocatable;
+    EXPECT_LE(std::count_if(columns.begin(), columns.end(), [](const auto& column) { return !column.empty(); }),
+              4 + 10);
+  }
 }
 
 TEST(ClusterMirrorTest, ACopyThatNobodyAsksForIsGivenUp) {

@@ -92,28 +92,42 @@ bool HasRoom(Context& context, size_t size) {
   return false;
 }
 
-void ReadPod(Context& context, std::string_view body, JsonValue value, std::optional<Pod>& pod) {
+// Returns how many items its lists have.
+size_t ReadPod(Context& context, std::string_view body, JsonValue value, std::optional<Pod>& pod) {
   pod.reset();
   std::string_view json;
-  if (TakeObject(context, body, value, json)) pod = DecodePodValue(context, value);
+  if (!TakeObject(context, body, value, json)) return 0;
+  pod = DecodePodValue(context, value);
+  return context.items();
 }
 
-void ReadNodes(Context& context, std::string_view body, JsonValue value, bool with_images,
-               std::optional<std::vector<RequestNode>>& nodes) {
-  nodes.reset();
+void ReadNodes(Context& context, std::string_view body, JsonValue value, bool with_images, ExtenderArgs& args) {
+  args.nodes.reset();
+  args.node_items = 0;
   std::vector<RequestNode> items;
+  const size_t most = MaxItems(body.size());
   const bool there = ForEachMember(context, value, [&](std::string_view key, JsonValue member) {
     if (!KeyMatches(key, "items")) return;
     items.clear();
+    args.node_items = 0;
     ForEachItem(context, member, [&](JsonValue item) {
       if (!HasRoom(context, items.size())) return;
       std::string_view json = "null";  // Go makes an empty node of it
       Node node;
-      if (TakeObject(context, body, item, json)) node = DecodeNodeValue(context, item, with_images);
+      if (TakeObject(context, body, item, json)) {
+        node = DecodeNodeValue(context, item, with_images);
+        args.node_items += context.items();
+        if (args.node_items > most) {
+          context.InvalidRaw(std::to_string(args.node_items),
+                             "the lists of all nodes of a request of " + std::to_string(body.size()) +
+                                 " bytes must have at most " + std::to_string(most) + " items together");
+          return;
+        }
+      }
       items.push_back({json, std::make_shared<const Node>(std::move(node))});
     });
   });
-  if (there) nodes = std::move(items);
+  if (there) args.nodes = std::move(items);
 }
 
 void ReadNames(Context& context, JsonValue value, std::optional<std::vector<std::string>>& names) {
@@ -183,13 +197,19 @@ Error ReadArgs(std::string& body, bool with_images, ExtenderArgs& args) {
   args = {};
   return Walk(body, [&](Context& context, std::string_view key, JsonValue value) {
     if (KeyMatches(key, "Pod")) {
-      ReadPod(context, body, value, args.pod);
+      args.pod_items = ReadPod(context, body, value, args.pod);
     } else if (KeyMatches(key, "Nodes")) {
-      ReadNodes(context, body, value, with_images, args.nodes);
+      ReadNodes(context, body, value, with_images, args);
     } else if (KeyMatches(key, "NodeNames")) {
       ReadNames(context, value, args.node_names);
     }
   });
+}
+
+Error CheckPairs(const ExtenderArgs& args) {
+  if (args.node_items == 0 || args.pod_items <= kMaxPairs / args.node_items) return Error::Ok();
+  return Error("the lists of the pod have " + std::to_string(args.pod_items) + " items and those of the nodes " +
+               std::to_string(args.node_items) + ": the product must be at most " + std::to_string(kMaxPairs));
 }
 
 // Reads the nodes of a request one by one: those that the cache knows are passed over by their length, others are
@@ -227,6 +247,7 @@ class PiecewiseReader {
   std::string& rest() { return rest_; }
   std::vector<RequestNode>& nodes() { return nodes_; }
   bool all_cached() const { return all_cached_; }
+  size_t items() const { return items_; }
 
  private:
   void Space() {
@@ -280,13 +301,16 @@ class PiecewiseReader {
   bool Items() {
     if (!Take('[')) return false;
     nodes_.clear();
+    items_ = 0;
     if (Take(']')) return true;
     do {
       Space();
       if (!Is('{') || nodes_.size() == kMaxNodes) return false;
-      if (auto [node, size] = cache_.Find(text_.substr(at_)); node) {
-        nodes_.push_back({text_.substr(at_, size), std::move(node)});
-        at_ += size;
+      if (NodeCache::Found known = cache_.Find(text_.substr(at_)); known.node) {
+        nodes_.push_back({text_.substr(at_, known.size), std::move(known.node)});
+        at_ += known.size;
+        items_ += known.items;
+        if (items_ > MaxItems(text_.size())) return false;
       } else if (!Item()) {
         return false;
       }
@@ -300,12 +324,15 @@ class PiecewiseReader {
     const std::string_view json = text_.substr(start, at_ - start);
     if (json.size() > kMaxObjectBytes) return false;
     Node node;
+    size_t items = 0;
     const Error error = ReadObject(json, capacity_ - start, [&](Context& context, JsonValue root) {
       node = DecodeNodeValue(context, root, cache_.with_images());
+      items = context.items();
     });
-    if (!error.ok()) return false;
+    items_ += items;
+    if (!error.ok() || items_ > MaxItems(text_.size())) return false;
     nodes_.push_back({json, std::make_shared<const Node>(std::move(node))});
-    if (!cache_.Add(json, nodes_.back().node)) all_cached_ = false;
+    if (!cache_.Add(json, nodes_.back().node, items)) all_cached_ = false;
     return true;
   }
 
@@ -313,6 +340,7 @@ class PiecewiseReader {
   const size_t capacity_;
   NodeCache& cache_;
   size_t at_ = 0;
+  size_t items_ = 0;  // of the lists of all nodes
   std::string rest_;
   std::vector<RequestNode> nodes_;
   bool all_cached_ = true;
@@ -349,11 +377,14 @@ Result<ExtenderArgs> DecodeExtenderArgs(std::string& body, NodeCache* cache) {
     if (reader.Run() && ReadArgs(reader.rest(), cache->with_images(), args).ok()) {
       args.nodes = std::move(reader.nodes());
       args.nodes_cached = reader.all_cached();
+      args.node_items = reader.items();
       cache->Settle(args.nodes->size());
+      if (Error error = CheckPairs(args); !error.ok()) return error;
       return args;
     }
   }
-  const Error error = ReadArgs(body, cache == nullptr || cache->with_images(), args);
+  Error error = ReadArgs(body, cache == nullptr || cache->with_images(), args);
+  if (error.ok()) error = CheckPairs(args);
   if (!error.ok()) return error;
   return args;
 }

@@ -25,6 +25,10 @@ class NodeCache;
 // times as much memory.
 inline constexpr size_t kMaxNodes = 200'000;                // also names, candidates, victims of one request
 inline constexpr size_t kMaxObjectBytes = size_t{4} << 20;  // one pod or node; etcd takes less than that
+// Items of all lists and maps of all nodes of a request of so many bytes: five times as many as a cluster's nodes have.
+constexpr size_t MaxItems(size_t bytes) { return 100'000 + bytes / 16; }
+// Those times the items of the pod's lists: plugins compare each with each (tolerations with taints).
+inline constexpr size_t kMaxPairs = 2'000'000'000;
 
 struct RequestNode {
   std::string_view json;  // its slice of the request, for the reply
@@ -36,7 +40,8 @@ struct ExtenderArgs {
   std::optional<Pod> pod;
   std::optional<std::vector<RequestNode>> nodes;
   std::optional<std::vector<std::string>> node_names;
-  bool nodes_cached = false;  // all of `nodes` are in a NodeCache, so that keeping them costs nothing
+  bool nodes_cached = false;             // all of `nodes` are in a NodeCache, so that keeping them costs nothing
+  size_t pod_items = 0, node_items = 0;  // of all lists and maps of the pod, and of all nodes
 
   // How many nodes are asked about, and their names: Nodes, or NodeNames without those.
   size_t node_count() const { return nodes ? nodes->size() : node_names ? node_names->size() : 0; }

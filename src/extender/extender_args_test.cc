@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "extender/extender_test_util.h"
+#include "extender/node_cache.h"
 
 namespace berth::extender {
 namespace {
@@ -178,6 +179,72 @@ TEST(ExtenderArgsTest, MoreNodesThanAnyClusterHasAreRefused) {
   std::string names = "{\"NodeNames\":[\"\"";
   for (size_t i = 0; i < kMaxNodes; ++i) names += ",\"\"";
   EXPECT_THAT(ErrorOf(names + "]}"), HasSubstr("must have at most 200000 items"));
+}
+
+TEST(ExtenderArgsTest, ListsThatWouldTakeFarMoreMemoryThanTheirTextAreRefusedTogether) {
+  // 10,000 taints of three bytes a node: no list is too long, and twelve nodes are below 100,000 items and one for 16
+  // bytes, thirteen are not.
+  std::string taints = "{}";
+  for (int i = 1; i < 10'000; ++i) taints += ",{}";
+  const auto request = [&](int nodes) {
+    std::string body = R"({"Nodes":{"items":[)";
+    for (int i = 0; i < nodes; ++i) body += (i == 0 ? "" : ",") + (R"({"spec":{"taints":[)" + taints + "]}}");
+    return body + "]}}";
+  };
+  EXPECT_EQ(ErrorOf(request(12)), "");
+  const std::string sentence =
+      "Nodes.items[12]: Invalid value: 130000: the lists of all nodes of a request of 390307 bytes must have at most "
+      "124394 items together";
+  EXPECT_EQ(ErrorOf(request(13)), sentence);
+  NodeCache cache;
+  std::string body = request(13);
+  const Result<ExtenderArgs> args = DecodeExtenderArgs(body, &cache);
+  ASSERT_FALSE(args.ok());
+  EXPECT_EQ(args.error().text(), sentence);
+}
+
+TEST(ExtenderArgsTest, EqualRequestsAreRefusedAlikeWhateverACacheKnows) {
+  std::string taints = "{}";
+  for (int i = 1; i < 40; ++i) taints += ",{}";
+  std::string body = R"({"Nodes":{"items":[)";
+  for (int i = 0; i < 4000; ++i) {
+    body += (i == 0 ? R"({"metadata":{"name":"n)" : R"(,{"metadata":{"name":"n)") + std::to_string(i) +
+            R"("},"spec":{"taints":[)" + taints + "]}}";
+  }
+  body += "]}}";
+  const std::string error = ErrorOf(body);
+  EXPECT_THAT(error, HasSubstr("the lists of all nodes of a request"));
+  NodeCache cache;
+  for (int round = 0; round < 2; ++round) {
+    std::string copy = body;
+    const Result<ExtenderArgs> args = DecodeExtenderArgs(copy, &cache);
+    ASSERT_FALSE(args.ok()) << round;
+    EXPECT_EQ(args.error().text(), error);
+  }
+  EXPECT_GT(cache.size(), 0u);
+}
+
+TEST(ExtenderArgsTest, APodWhoseListsWouldTakeMinutesToCompareWithThoseOfNodesIsRefused) {
+  const auto list = [](int items) {
+    std::string text = "{}";
+    for (int i = 1; i < items; ++i) text += ",{}";
+    return text;
+  };
+  const std::string node = R"({"spec":{"taints":[)" + list(10'000) + "]}}";
+  std::string nodes = node;
+  for (int i = 1; i < 20; ++i) nodes += "," + node;
+  const auto request = [&](int tolerations) {
+    // Room for many items needs a long text.
+    return R"({"Filler":")" + std::string(2'000'000, 'x') + R"(","Pod":{"spec":{"tolerations":[)" + list(tolerations) +
+           R"(],"containers":[{}]}},"Nodes":{"items":[)" + nodes + "]}}";
+  };
+  EXPECT_EQ(ErrorOf(request(9'999)), "");
+  EXPECT_EQ(ErrorOf(request(10'000)),
+            "the lists of the pod have 10001 items and those of the nodes 200000: the product must be at most "
+            "2000000000");
+  NodeCache cache;
+  std::string body = request(10'000);
+  EXPECT_FALSE(DecodeExtenderArgs(body, &cache).ok());
 }
 
 TEST(ExtenderArgsTest, ABodyWithoutRoomForPaddingIsGivenSome) {

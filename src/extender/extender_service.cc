@@ -12,6 +12,7 @@
 #include "berth/quantity.h"
 #include "framework/guard.h"
 #include "framework/judge.h"
+#include "util/text.h"
 
 namespace berth::extender {
 namespace {
@@ -22,6 +23,10 @@ using Int128 = Quantity::Int128;
 
 constexpr char kNoNodeData[] = "there is no node data for NodeNames: no API server is configured";
 constexpr size_t kMostNamesKept = 50'000;
+constexpr size_t kMostNameBytesKept = size_t{8} << 20;
+// kube-scheduler makes an event of at most 1,024 bytes of them.
+constexpr size_t kMaxReason = 1024;
+constexpr size_t kMaxReasons = size_t{64} << 20;
 constexpr char kNoPod[] = "Pod: Required value";
 
 // Why the protocol cannot carry an extension point; empty: it can.
@@ -70,8 +75,14 @@ int64_t Saturated(Int128 number) {
 }
 
 std::string TextOf(const Verdict& verdict) {
-  std::string text = verdict.message();
-  return text.empty() ? "rejected without a reason" : text;
+  const std::string text = verdict.message();
+  return text.empty() ? "rejected without a reason" : util::Shortened(text, kMaxReason);
+}
+
+size_t NameBytes(const ExtenderArgs& args) {
+  size_t bytes = 0;
+  for (size_t i = 0; i < args.node_count(); ++i) bytes += args.node_name(i).size();
+  return bytes;
 }
 
 // The texts of a reply, each once.
@@ -177,7 +188,9 @@ Error ExtenderService::WithCluster(const ExtenderArgs& args, bool filter, bool s
   if (!rows.ok()) return rows.error();
   ask(cluster.snapshot(), *rows);
   // Kept only where that is cheap: a client may send nodes that need many times the memory of their text.
-  if (args.nodes ? !args.nodes_cached : args.node_count() > kMostNamesKept) cluster.Clear();
+  if (args.nodes ? !args.nodes_cached : args.node_count() > kMostNamesKept || NameBytes(args) > kMostNameBytesKept) {
+    cluster.Clear();
+  }
   return Error::Ok();
 }
 
@@ -230,6 +243,14 @@ FilterResult ExtenderService::FilterRows(const ExtenderArgs& args, const Snapsho
     if (std::string text = RejectionOn(*args.pod, snapshot, rows); !text.empty()) {
       return FilterResult::Fail(std::move(text));
     }
+  }
+  size_t bytes = 0;
+  for (const FilterResult::Failed& failed : result.failed) {
+    bytes += args.node_name(failed.place).size() + result.texts[failed.text].size();
+  }
+  if (bytes > kMaxReasons) {
+    return FilterResult::Fail("the reasons of " + std::to_string(result.failed.size()) + " nodes have " +
+                              std::to_string(bytes) + " bytes; an answer may have " + std::to_string(kMaxReasons));
   }
   if (!only_best || result.passed.size() < 2) return result;
 

@@ -380,6 +380,33 @@ TEST_F(ExtenderServiceTest, WhatTheProtocolCannotCarryIsRefusedByNameAndExtensio
   }
 }
 
+// Rejects every node, and says why at length.
+class Chatty final : public NodePlugin {
+ public:
+  static constexpr std::string_view kName = "Chatty";
+  Depends DependsOn(Point) const override { return Depends::OnRow(0); }
+  Verdict FilterNode(const Pod&, NodeView) const override {
+    return Verdict(Code::kUnschedulable, std::string(100'000, 'x'));
+  }
+};
+
+TEST_F(ExtenderServiceTest, ReasonsAreCutAndAnAnswerOfNothingElseHasAnEnd) {
+  registry_.Add<Chatty>();
+  const auto service = Make(ProfileOf({"Chatty"}));
+  ExtenderArgs args;
+  args.pod = MakePod("p");
+  args.node_names.emplace();
+  for (int i = 0; i < 3; ++i) args.node_names->push_back("n" + std::to_string(i));
+  const FilterResult few = service->Filter(args);
+  EXPECT_EQ(few.error, "");
+  ASSERT_EQ(few.failed.size(), 3u);
+  ASSERT_EQ(few.texts.size(), 1u);
+  EXPECT_THAT(few.texts[0], StartsWith(std::string(1000, 'x')));
+  EXPECT_LT(few.texts[0].size(), 1040u);
+  for (int i = 3; i < 70'000; ++i) args.node_names->push_back("n" + std::to_string(i));
+  EXPECT_THAT(service->Filter(args).error, StartsWith("the reasons of 70000 nodes have "));
+}
+
 TEST_F(ExtenderServiceTest, UnknownAndMissingPluginsAreRefused) {
   EXPECT_THAT(Refusal(ProfileOf({"Nobody"})), HasSubstr("\"Nobody\" does not exist"));
   EXPECT_THAT(Refusal(ProfileOf({})), HasSubstr("names no plugin"));

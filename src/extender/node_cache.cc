@@ -2,15 +2,15 @@
 // Remembering nodes by the hash of their text.
 #include "extender/node_cache.h"
 
-#include <xxhash.h>
-
 #include <algorithm>
 #include <bit>
-#include <cstring>
-#include <random>
+#include <limits>
+#include <utility>
 
 namespace berth::extender {
 namespace {
+
+uint64_t HashOfPrefix(std::string_view text) { return SecretHash64(text.substr(0, NodeCache::kPrefix)); }
 
 // The memory of a node besides the bytes of its text. A few bytes of JSON can ask for dozens of times as many.
 size_t Overhead(const Node& node) {
@@ -25,22 +25,7 @@ size_t Overhead(const Node& node) {
 
 }  // namespace
 
-NodeCache::NodeCache(bool with_images) : with_images_(with_images) {
-  std::random_device random;
-  for (size_t i = 0; i < secret_.size(); i += sizeof(uint32_t)) {
-    const uint32_t word = random();
-    std::memcpy(secret_.data() + i, &word, sizeof word);
-  }
-}
-
-uint64_t NodeCache::HashOfPrefix(std::string_view text) const {
-  return XXH3_64bits_withSecret(text.data(), kPrefix, secret_.data(), secret_.size());
-}
-
-NodeCache::Hash NodeCache::HashOf(std::string_view text) const {
-  const XXH128_hash_t hash = XXH3_128bits_withSecret(text.data(), text.size(), secret_.data(), secret_.size());
-  return {hash.high64, hash.low64};
-}
+NodeCache::NodeCache(bool with_images, size_t max_bytes) : with_images_(with_images), max_bytes_(max_bytes) {}
 
 NodeCache::Entry& NodeCache::At(uint64_t prefix) {
   const size_t mask = table_.size() - 1;
@@ -56,16 +41,16 @@ void NodeCache::Rebuild(size_t entries, uint64_t since) {
   for (Entry& entry : before) {
     if (entry.size == 0 || entry.used < since) continue;
     ++count_;
-    bytes_ += entry.size;
+    bytes_ += entry.bytes;
     At(entry.prefix) = std::move(entry);
   }
 }
 
-std::pair<std::shared_ptr<const Node>, size_t> NodeCache::Find(std::string_view text) {
+NodeCache::Found NodeCache::Find(std::string_view text) {
   if (text.size() < kPrefix) return {};
   const uint64_t prefix = HashOfPrefix(text);
-  Hash hash;
-  std::pair<std::shared_ptr<const Node>, size_t> found;
+  Hash128 hash;
+  Found found;
   {
     const std::lock_guard lock(mutex_);
     if (table_.empty()) return {};
@@ -73,32 +58,34 @@ std::pair<std::shared_ptr<const Node>, size_t> NodeCache::Find(std::string_view 
     if (entry.size == 0 || entry.size > text.size()) return {};
     entry.used = round_;
     hash = entry.hash;
-    found = {entry.node, entry.size};
+    found = {entry.node, entry.size, entry.items};
   }
-  if (HashOf(text.substr(0, found.second)) != hash) return {};
+  if (SecretHash128(text.substr(0, found.size)) != hash) return {};
   return found;
 }
 
-bool NodeCache::Add(std::string_view json, std::shared_ptr<const Node> node) {
-  constexpr size_t kSmall = 4096;
-  if (json.size() < kPrefix || Overhead(*node) > kSmall + json.size()) return false;
+bool NodeCache::Add(std::string_view json, std::shared_ptr<const Node> node, size_t items) {
+  constexpr size_t kSmall = 4096, kMost = std::numeric_limits<uint32_t>::max();
+  const size_t overhead = Overhead(*node), all = json.size() + overhead;
+  if (json.size() < kPrefix || overhead > kSmall + json.size() || all > kMost || items > kMost) return false;
   const uint64_t prefix = HashOfPrefix(json);
-  const Hash hash = HashOf(json);
+  const Hash128 hash = SecretHash128(json);
   const std::lock_guard lock(mutex_);
   if (2 * (count_ + 1) > table_.size()) Rebuild(2 * (count_ + 1), 0);
   Entry& entry = At(prefix);
-  const size_t bytes = bytes_ - entry.size + json.size();
-  if (bytes > kMaxBytes) return false;
+  const size_t bytes = bytes_ - entry.bytes + all;
+  if (bytes > max_bytes_) return false;
   bytes_ = bytes;
   if (entry.size == 0) ++count_;
-  entry = {prefix, hash, json.size(), std::move(node), round_};
+  entry = {prefix,          hash,   static_cast<uint32_t>(json.size()), static_cast<uint32_t>(all),
+           std::move(node), round_, static_cast<uint32_t>(items)};
   return true;
 }
 
 void NodeCache::Settle(size_t nodes) {
   constexpr size_t kAlwaysKept = 1024;
   const std::lock_guard lock(mutex_);
-  if (count_ > 2 * nodes + kAlwaysKept || bytes_ > kMaxBytes / 2) Rebuild(count_, round_);
+  if (count_ > 2 * nodes + kAlwaysKept || bytes_ > max_bytes_ / 2) Rebuild(count_, round_);
   ++round_;
 }
 

@@ -38,52 +38,70 @@ std::string RequestOf(const std::vector<std::string>& nodes) {
 TEST(NodeCacheTest, ATextIsFoundByItsBytesWhateverFollows) {
   NodeCache cache;
   const std::string text = NodeText("a", "1");
-  cache.Add(text, NamedNode("a"));
-  const auto [node, size] = cache.Find(text + ",{}]");
-  ASSERT_TRUE(node);
-  EXPECT_EQ(node->name(), "a");
-  EXPECT_EQ(size, text.size());
-  EXPECT_FALSE(cache.Find(text.substr(0, text.size() - 1)).first);
-  EXPECT_FALSE(cache.Find("").first);
+  cache.Add(text, NamedNode("a"), 7);
+  const NodeCache::Found found = cache.Find(text + ",{}]");
+  ASSERT_TRUE(found.node);
+  EXPECT_EQ(found.node->name(), "a");
+  EXPECT_EQ(found.size, text.size());
+  EXPECT_EQ(found.items, 7u);
+  EXPECT_FALSE(cache.Find(text.substr(0, text.size() - 1)).node);
+  EXPECT_FALSE(cache.Find("").node);
 }
 
 TEST(NodeCacheTest, OneOtherByteIsAnotherNode) {
   NodeCache cache;
   const std::string text = NodeText("a", "1");
-  cache.Add(text, NamedNode("a"));
+  cache.Add(text, NamedNode("a"), 0);
   for (size_t i = 0; i < text.size(); ++i) {
     std::string other = text;
     other[i] = static_cast<char>(other[i] ^ 1);
-    EXPECT_FALSE(cache.Find(other).first) << i;
+    EXPECT_FALSE(cache.Find(other).node) << i;
   }
 }
 
 TEST(NodeCacheTest, ANewVersionTakesThePlaceOfTheOld) {
   NodeCache cache;
-  cache.Add(NodeText("a", "1"), NamedNode("a"));
-  cache.Add(NodeText("a", "2"), NamedNode("a"));
+  cache.Add(NodeText("a", "1"), NamedNode("a"), 0);
+  cache.Add(NodeText("a", "2"), NamedNode("a"), 0);
   EXPECT_EQ(cache.size(), 1u);
-  EXPECT_FALSE(cache.Find(NodeText("a", "1")).first);
-  EXPECT_TRUE(cache.Find(NodeText("a", "2")).first);
+  EXPECT_FALSE(cache.Find(NodeText("a", "1")).node);
+  EXPECT_TRUE(cache.Find(NodeText("a", "2")).node);
 }
 
 TEST(NodeCacheTest, WhatRequestsNoLongerHaveGoes) {
   NodeCache cache;
-  for (int i = 0; i < 5000; ++i) cache.Add(NodeText("old-" + std::to_string(i), "1"), NamedNode("old"));
+  for (int i = 0; i < 5000; ++i) cache.Add(NodeText("old-" + std::to_string(i), "1"), NamedNode("old"), 0);
   cache.Settle(5000);
   EXPECT_EQ(cache.size(), 5000u);
   const std::string kept = NodeText("old-7", "1");
-  EXPECT_TRUE(cache.Find(kept).first);
+  EXPECT_TRUE(cache.Find(kept).node);
   cache.Settle(1);
   EXPECT_EQ(cache.size(), 1u);
-  EXPECT_TRUE(cache.Find(kept).first);
+  EXPECT_TRUE(cache.Find(kept).node);
 }
 
 TEST(NodeCacheTest, MemoryHasALimit) {
-  NodeCache cache;
-  const std::string filler(size_t{1} << 20, ' ');
-  for (int i = 0; i < 200; ++i) cache.Add(NodeText("n-" + std::to_string(i), "1", filler), NamedNode("n"));
-  EXPECT_LT(cache.size(), NodeCache::kMaxBytes >> 20);
+  NodeCache cache(true, 1 << 20);
+  const std::string filler(10'000, ' ');
+  for (int i = 0; i < 200; ++i) cache.Add(NodeText("n-" + std::to_string(i), "1", filler), NamedNode("n"), 0);
+  EXPECT_LT(cache.size(), (1 << 20) / 10'000u);
+  EXPECT_GT(cache.size(), 80u);
+}
+
+TEST(NodeCacheTest, MemoryIsCountedAsNodesTakeItNotAsTheirTextDoes) {
+  std::string taints = "{}";
+  for (int i = 1; i < 30; ++i) taints += ",{}";
+  NodeCache cache(true, 1 << 20);
+  std::vector<std::string> nodes;
+  for (int i = 0; i < 2000; ++i) {
+    nodes.push_back(NodeText("n-" + std::to_string(i), "1", R"(,"spec":{"taints":[)" + taints + "]}"));
+  }
+  ASSERT_LT(nodes[0].size() * nodes.size(), 1u << 20);  // by their text all would fit
+  std::string body = RequestOf(nodes);
+  const Result<ExtenderArgs> args = DecodeExtenderArgs(body, &cache);
+  ASSERT_TRUE(args.ok()) << args.error().text();
+  EXPECT_FALSE(args->nodes_cached);
+  EXPECT_LT(cache.size() * 30 * sizeof(Taint), 1u << 20);
   EXPECT_GT(cache.size(), 100u);
 }
 

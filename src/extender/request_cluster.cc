@@ -13,6 +13,9 @@ namespace {
 // is given back then.
 constexpr size_t kMaxChangesPerNode = 32;
 constexpr size_t kMinChanges = 10'000;
+// One that would lose and gain more than a quarter of its nodes, too: that is cheaper than to change it.
+constexpr size_t kMinExchanges = 1'000;
+size_t MaxExchanges(size_t nodes) { return std::max(kMinExchanges, nodes / 4); }
 
 }  // namespace
 
@@ -71,10 +74,10 @@ Error RequestCluster::Rebuild(size_t count, const NameOf& name_of, const NodeOf&
 
 template <class NameOf, class NodeOf, class IsSame>
 Error RequestCluster::Update(size_t count, const NameOf& name_of, const NodeOf& node_of, const IsSame& is_same) {
-  if (changes_ > kMinChanges + kMaxChangesPerNode * count) return Rebuild(count, name_of, node_of);
+  if (by_row_.empty() || changes_ > kMinChanges + kMaxChangesPerNode * count) return Rebuild(count, name_of, node_of);
   rows_.assign(count, kNoRow);
   asked_.assign(by_row_.size(), 0);
-  size_t asked = 0;
+  size_t asked = 0, added = 0;
   bool again = false;  // a name for the second time
   const auto mark = [&](Row row) {
     if (row >= asked_.size()) asked_.resize(by_row_.size());
@@ -91,6 +94,7 @@ Error RequestCluster::Update(size_t count, const NameOf& name_of, const NodeOf& 
       const std::string& name = name_of(i);
       row = state_->columns().FindRow(name);
       if (in_order_ && row != i) return Rebuild(count, name_of, node_of);
+      if (row == kNoRow && ++added > MaxExchanges(count)) return Rebuild(count, name_of, node_of);
       if (row == kNoRow || !is_same(by_row_[row], i)) {
         // Perhaps too much only together with what earlier requests had.
         if (!Put(node_of(i), count).ok()) return Rebuild(count, name_of, node_of);
@@ -102,11 +106,10 @@ Error RequestCluster::Update(size_t count, const NameOf& name_of, const NodeOf& 
   }
   // Two nodes of one name: the same row was filled twice, and the last one's node is to be seen there by all.
   if (again) return Rebuild(count, name_of, node_of);
-  if (asked ==
-      static_cast<size_t>(std::count_if(by_row_.begin(), by_row_.end(), [](const auto& n) { return n != nullptr; }))) {
-    return Error::Ok();
-  }
-  if (in_order_) return Rebuild(count, name_of, node_of);
+  const auto there =
+      static_cast<size_t>(std::count_if(by_row_.begin(), by_row_.end(), [](const auto& n) { return n != nullptr; }));
+  if (asked == there) return Error::Ok();
+  if (in_order_ || there - asked > MaxExchanges(there)) return Rebuild(count, name_of, node_of);
   asked_.resize(by_row_.size());
   for (Row row = 0; row < by_row_.size(); ++row) {
     if (asked_[row] || !by_row_[row]) continue;

@@ -52,7 +52,7 @@ std::string_view WhyNot(Point point) {
   return "unknown extension point";
 }
 
-std::vector<std::string> Refusals(const framework::Profile& profile) {
+std::vector<std::string> Refusals(const config::Profile& config, const framework::Profile& profile) {
   std::vector<std::string> refusals;
   for (size_t i = 0; i < kPointCount; ++i) {
     const auto point = static_cast<Point>(i);
@@ -61,6 +61,13 @@ std::vector<std::string> Refusals(const framework::Profile& profile) {
     for (const config::PluginRef& ref : PluginsAt(profile, point)) {
       refusals.push_back("plugin \"" + ref.name + "\" cannot be served at " + std::string(ToString(point)) + ": " +
                          std::string(why));
+    }
+  }
+  for (const auto& [point, set] : {std::pair{"PlacementGenerate", &config.plugins.placement_generate},
+                                   std::pair{"PlacementScore", &config.plugins.placement_score}}) {
+    for (const config::PluginRef& ref : set->enabled) {
+      refusals.push_back("plugin \"" + ref.name + "\" cannot be served at " + point +
+                         ": an extender is asked about one pod at a time");
     }
   }
   if (refusals.empty() && profile.plugins.empty()) {
@@ -122,7 +129,7 @@ Result<std::unique_ptr<ExtenderService>> ExtenderService::Make(const config::Pro
   if (!built.ok()) return built.error().Wrap("profile " + profile.scheduler_name);
   service->profile_ = std::move(built).value();
   std::string text;
-  for (const std::string& refusal : Refusals(*service->profile_)) text += (text.empty() ? "" : "; ") + refusal;
+  for (const std::string& refusal : Refusals(profile, *service->profile_)) text += (text.empty() ? "" : "; ") + refusal;
   if (!text.empty()) return Error("profile " + profile.scheduler_name + ": " + text);
   service->cache_ = std::make_unique<NodeCache>(service->ReadsImages());
   const bool in_order = service->SeesOrder();

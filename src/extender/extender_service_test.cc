@@ -380,6 +380,14 @@ TEST_F(ExtenderServiceTest, WhatTheProtocolCannotCarryIsRefusedByNameAndExtensio
   }
 }
 
+TEST_F(ExtenderServiceTest, PlacementPointsAreNotCarriedEither) {
+  registry_.Add(testing::FakeDescriptor("NodeResourcesFit", {Point::kFilter}));
+  config::Profile profile = ProfileOf({"NodeResourcesFit"});
+  EXPECT_EQ(Refusal(profile), "");
+  profile.plugins.placement_score.enabled.push_back({"NodeResourcesFit", 1});
+  EXPECT_THAT(Refusal(profile), HasSubstr("plugin \"NodeResourcesFit\" cannot be served at PlacementScore: "));
+}
+
 // Rejects every node, and says why at length.
 class Chatty final : public NodePlugin {
  public:

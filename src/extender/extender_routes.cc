@@ -3,6 +3,7 @@
 #include "extender/extender_routes.h"
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <mutex>
 #include <shared_mutex>
@@ -192,13 +193,34 @@ std::string_view ToString(Verb verb) {
   return "";
 }
 
+namespace {
+
+// Go sends these as they are and encodes others; paths are compared as they were sent.
+bool IsPath(std::string_view text) {
+  constexpr std::string_view kMarks = "-_.~!$&'()*+,;=:@[]/";
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '%') {
+      if (i + 2 >= text.size() || !std::isxdigit(static_cast<unsigned char>(text[i + 1])) ||
+          !std::isxdigit(static_cast<unsigned char>(text[i + 2]))) {
+        return false;
+      }
+    } else if (static_cast<unsigned char>(text[i]) >= 0x80 ||
+               (!std::isalnum(static_cast<unsigned char>(text[i])) && kMarks.find(text[i]) == std::string_view::npos)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
 Result<std::vector<Route>> RoutesOf(const std::string& prefix, const Verbs& verbs) {
   std::string base = prefix;
   while (base.ends_with('/')) base.pop_back();
   if (!base.empty() && !base.starts_with('/')) base.insert(0, 1, '/');
-  constexpr std::string_view kNoPath = "?# \t\r\n";
-  constexpr char kRule[] = ": must be a path without query, fragment or blanks";
-  if (base.find_first_of(kNoPath) != std::string::npos) {
+  constexpr char kRule[] =
+      ": must be a path without query, fragment or blanks, and what URLs do not have percent-encoded";
+  if (!IsPath(base)) {
     return Error("prefix: Invalid value: " + Quoted(prefix) + kRule);
   }
   std::vector<Route> routes;
@@ -207,7 +229,7 @@ Result<std::vector<Route>> RoutesOf(const std::string& prefix, const Verbs& verb
                                    std::pair{Verb::kPreempt, &verbs.preempt}, std::pair{Verb::kBind, &verbs.bind}}) {
     if (text->empty()) continue;
     const std::string path = base + "/" + *text;
-    if (path.find_first_of(kNoPath) != std::string::npos) {
+    if (!IsPath(path)) {
       return Error(std::string(ToString(verb)) + " verb: Invalid value: " + Quoted(*text) + kRule);
     }
     for (const Route& other : routes) {

@@ -244,8 +244,14 @@ TEST_F(ExtenderRoutesTest, PathsAreBuiltAsKubeSchedulerBuildsThem) {
   EXPECT_THAT(RoutesOf("", {"same", "same", "", "", false}).error().text(),
               HasSubstr("prioritize verb: Duplicate value: \"same\""));
   EXPECT_EQ(RoutesOf("a b?x", {"", "", "", "", false}).error().text(),
-            "prefix: Invalid value: \"a b?x\": must be a path without query, fragment or blanks");
+            "prefix: Invalid value: \"a b?x\": must be a path without query, fragment or blanks, and what URLs do not "
+            "have percent-encoded");
   EXPECT_THAT(RoutesOf("", {"a?b", "", "", "", false}).error().text(), HasSubstr("Invalid value: \"a?b\""));
+  // Go would send these otherwise than they are written.
+  for (const char* odd : {"filt\xc3\xa9r", "a\"b", "a|b", "a%b", "a%2"}) {
+    EXPECT_FALSE(RoutesOf("", {odd, "", "", "", false}).ok()) << odd;
+  }
+  EXPECT_EQ(RoutesOf("", {"filt%C3%A9r~(1)", "", "", "", false})->front().path, "/filt%C3%A9r~(1)");
 }
 
 TEST_F(ExtenderRoutesTest, APathWithAMeaningOfItsOwnIsNotTaken) {

@@ -7,10 +7,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <system_error>
 #include <thread>
+#include <tuple>
 #include <utility>
 
 #include "berth/version.h"
@@ -51,6 +54,11 @@ constexpr Duration kPatience = Duration::Seconds(10);
 
 // Verbs that are not given: the default ones with --config, the preset's own routes with --preset.
 const std::string kNotGiven(1, '\0');
+// Numbers that are not given: clientConnection's with --config, these with --preset. A binding takes two requests, and
+// kube-scheduler itself binds up to 50 pods a second.
+constexpr int64_t kNoNumber = std::numeric_limits<int64_t>::min();
+constexpr int64_t kPresetQps = 100, kPresetBurst = 200;
+constexpr int64_t kMaxRate = 1'000'000;
 
 struct Arguments {
   std::string preset, label, config, profile;
@@ -61,6 +69,7 @@ struct Arguments {
   int64_t port = 8080;
   std::string tls_cert_file, tls_private_key_file, client_ca_file;
   std::string kubeconfig;
+  int64_t qps = kNoNumber, burst = kNoNumber;
   client::LiveOptions live;
   std::vector<std::string> scheduler_names;
   int64_t max_request_bytes = int64_t{256} << 20;
@@ -86,6 +95,10 @@ void Declare(Command& command, Arguments& out) {
   command.String("client-ca-file", &out.client_ca_file, "PEM: only clients with a certificate of one of these CAs");
   command.String("kubeconfig", &out.kubeconfig,
                  "how to reach the API server; within a cluster that is known without it");
+  command.Int("kube-api-qps", &out.qps,
+              "requests to the API server per second; a binding takes two; 0: no limit (default clientConnection's, "
+              "or 100)");
+  command.Int("kube-api-burst", &out.burst, "and so many at once (default clientConnection's, or 200)");
   command.Strings("scheduler-name", &out.scheduler_names, "bind pods of this scheduler only; may repeat (default any)");
   command.Int("max-request-bytes", &out.max_request_bytes, "larger requests are refused (default 268435456)");
 }
@@ -97,6 +110,13 @@ std::string Objection(const Arguments& args) {
   if (!args.label.empty() && args.preset != "label-priority") return "--label belongs to --preset label-priority";
   if (args.address.empty()) return "flag --address: must not be empty; 0.0.0.0 is every address of this machine";
   if (args.port < 0 || args.port > 65535) return "flag --port: must be 0 to 65535, got " + std::to_string(args.port);
+  for (const auto& [flag, value, least] :
+       {std::tuple{"--kube-api-qps", args.qps, int64_t{0}}, std::tuple{"--kube-api-burst", args.burst, int64_t{1}}}) {
+    if (value != kNoNumber && (value < least || value > kMaxRate)) {
+      return std::string("flag ") + flag + ": must be " + std::to_string(least) + " to " + std::to_string(kMaxRate) +
+             ", got " + std::to_string(value);
+    }
+  }
   if (args.max_request_bytes < 1) {
     return "flag --max-request-bytes: must be at least 1, got " + std::to_string(args.max_request_bytes);
   }
@@ -219,6 +239,13 @@ Result<std::optional<client::Kubeconfig>> FindApiServer(const Arguments& args, u
   return std::optional<client::Kubeconfig>(std::move(found).value());
 }
 
+std::string RateOf(const client::LiveOptions& live) {
+  if (live.qps <= 0) return "any number of requests a second";
+  std::ostringstream text;
+  text << "at most " << live.qps << " requests a second and " << live.burst << " at once";
+  return text.str();
+}
+
 Result<std::unique_ptr<ClusterFeed>> MakeFeed(const Arguments& args, const Clock& clock, util::Log& log) {
   const Result<std::optional<client::Kubeconfig>> server = FindApiServer(args, log);
   if (!server.ok()) return server.error();
@@ -227,7 +254,7 @@ Result<std::unique_ptr<ClusterFeed>> MakeFeed(const Arguments& args, const Clock
         "there is no API server: bind, and NodeNames where plugins need node data, will be answered with an error");
     return std::unique_ptr<ClusterFeed>();
   }
-  log.Info("API server " + server->value().server + ", from " + server->value().source);
+  log.Info("API server " + server->value().server + ", from " + server->value().source + ", " + RateOf(args.live));
   client::LiveOptions live = args.live;
   live.user_agent = std::string("berth-extender/") + kVersion;
   live.warning = [&log](const std::string& sentence) { log.Warn(sentence); };
@@ -317,6 +344,8 @@ int ExtenderCommand(const std::vector<std::string>& args, const Registry& regist
   Error error = Error::Ok();
   if (!arguments.preset.empty()) {
     error = FillFromPreset(arguments, options);
+    arguments.live.qps = kPresetQps;
+    arguments.live.burst = kPresetBurst;
   } else {
     const std::optional<config::SchedulerConfiguration> config =
         ReadConfiguration(arguments.config, registry, err, config::UnnamedPlugins::kNone);
@@ -326,6 +355,8 @@ int ExtenderCommand(const std::vector<std::string>& args, const Registry& regist
     arguments.live.qps = config->client_connection.qps;
     arguments.live.burst = config->client_connection.burst;
   }
+  if (arguments.qps != kNoNumber) arguments.live.qps = static_cast<double>(arguments.qps);
+  if (arguments.burst != kNoNumber) arguments.live.burst = static_cast<int>(arguments.burst);
   if (error.ok()) error = CheckRoutes(arguments, options.routes);
   if (!error.ok()) return command.Complain(error.text());
   options.service.scheduler_names = arguments.scheduler_names;

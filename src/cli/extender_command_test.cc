@@ -32,6 +32,10 @@ class SharedText final : public std::streambuf {
     const std::lock_guard lock(mutex_);
     return text_;
   }
+  void Clear() {
+    const std::lock_guard lock(mutex_);
+    text_.clear();
+  }
 
  protected:
   int_type overflow(int_type c) override {
@@ -84,6 +88,8 @@ class ExtenderCommandTest : public ::testing::Test {
   // Starts it on a free port; returns when it listens.
   void Start(std::vector<std::string> args) {
     args.insert(args.end(), {"--port", "0"});
+    err_.Clear();
+    ended_ = false;
     thread_ = std::thread([this, args] {
       std::ostream out(&out_), err(&err_);
       code_ = ExtenderCommand(args, registry_, out, err);
@@ -134,6 +140,34 @@ TEST_F(ExtenderCommandTest, APresetIsServedUntilASignalComes) {
   EXPECT_THAT(Ask("GET /filter"), HasSubstr("405"));
   EXPECT_EQ(Stop(), 0);
   EXPECT_THAT(err_.text(), HasSubstr("SIGTERM: calls under way are answered"));
+}
+
+TEST_F(ExtenderCommandTest, RequestsToTheApiServerAreLimitedByFlagConfigurationOrPreset) {
+  // Nobody listens there; the limits are told at the start.
+  const std::string kubeconfig = folder_.Write("k.yaml",
+                                               "current-context: c\n"
+                                               "contexts: [{name: c, context: {cluster: here, user: me}}]\n"
+                                               "clusters: [{name: here, cluster: {server: 'http://127.0.0.1:1'}}]\n"
+                                               "users: [{name: me, user: {}}]\n");
+  const std::string config = folder_.Write("c.yaml",
+                                           "apiVersion: kubescheduler.config.k8s.io/v1\n"
+                                           "kind: KubeSchedulerConfiguration\n"
+                                           "clientConnection: {qps: 7.5, burst: 9}\n"
+                                           "profiles: [{plugins: {filter: {enabled: [{name: Cool}]}}}]\n");
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
+      {{"--preset=demo"}, "at most 100 requests a second and 200 at once"},
+      {{"--preset=demo", "--kube-api-qps=20", "--kube-api-burst=30"}, "at most 20 requests a second and 30 at once"},
+      {{"--preset=demo", "--kube-api-qps=0"}, "any number of requests a second"},
+      {{"--config", config}, "at most 7.5 requests a second and 9 at once"},
+      {{"--config", config, "--kube-api-burst=12"}, "at most 7.5 requests a second and 12 at once"},
+  };
+  for (const auto& [args, limits] : cases) {
+    std::vector<std::string> all = args;
+    all.insert(all.end(), {"--kubeconfig", kubeconfig});
+    Start(std::move(all));
+    EXPECT_EQ(Stop(), 0);
+    EXPECT_THAT(err_.text(), HasSubstr("API server http://127.0.0.1:1, from kubeconfig " + kubeconfig + ", " + limits));
+  }
 }
 
 TEST_F(ExtenderCommandTest, AProfileIsServedUnderAnyPrefixAndVerb) {
@@ -251,6 +285,8 @@ TEST_F(ExtenderCommandTest, WrongFlagsAreNamed) {
       {{"--preset=demo", "--label=x"}, "--label belongs to --preset label-priority"},
       {{"--preset=label-priority", "--label=a b", "--port=0"}, "a b"},
       {{"--preset=demo", "--port=65536"}, "flag --port: must be 0 to 65535, got 65536"},
+      {{"--preset=demo", "--kube-api-qps=-1"}, "flag --kube-api-qps: must be 0 to 1000000, got -1"},
+      {{"--preset=demo", "--kube-api-burst=0"}, "flag --kube-api-burst: must be 1 to 1000000, got 0"},
       {{"--preset=demo", "--max-request-bytes=0"}, "flag --max-request-bytes: must be at least 1, got 0"},
       {{"--preset=demo", "--tls-cert-file=" + there}, "--tls-cert-file " + there + " needs --tls-private-key-file"},
       {{"--preset=demo", "--tls-private-key-file=" + there}, there + " needs --tls-cert-file"},
@@ -278,10 +314,26 @@ TEST_F(ExtenderCommandTest, WrongFlagsAreNamed) {
 TEST_F(ExtenderCommandTest, HelpNamesEveryFlag) {
   std::ostringstream out, err;
   EXPECT_EQ(ExtenderCommand({"--help"}, registry_, out, err), 0);
-  for (const char* flag :
-       {"--preset", "--config", "--profile", "--prefix", "--filter-verb", "--prioritize-verb", "--preempt-verb",
-        "--bind-verb", "--only-best", "--address", "--port", "--tls-cert-file", "--tls-private-key-file",
-        "--client-ca-file", "--kubeconfig", "--scheduler-name", "--label", "--max-request-bytes"}) {
+  for (const char* flag : {"--preset",
+                           "--config",
+                           "--profile",
+                           "--prefix",
+                           "--filter-verb",
+                           "--prioritize-verb",
+                           "--preempt-verb",
+                           "--bind-verb",
+                           "--only-best",
+                           "--address",
+                           "--port",
+                           "--tls-cert-file",
+                           "--tls-private-key-file",
+                           "--client-ca-file",
+                           "--kubeconfig",
+                           "--scheduler-name",
+                           "--label",
+                           "--max-request-bytes",
+                           "--kube-api-qps",
+                           "--kube-api-burst"}) {
     EXPECT_THAT(out.str(), HasSubstr(flag));
   }
 }

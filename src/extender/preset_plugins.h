@@ -28,7 +28,8 @@ class ZeroPriority final : public NodePlugin {
   int64_t ScoreNode(const Pod&, NodeView) const override { return 0; }
 };
 
-// A node's score is its place: in a request's list for an extender, in the cache for a scheduler.
+// A node's score is its place: in a request's list for an extender that serves no plugin that needs more of the cluster
+// than the request has, in the cache otherwise.
 class IndexPriority final : public NodePlugin {
  public:
   static constexpr std::string_view kName = "IndexPriority";

@@ -96,7 +96,9 @@ class NodeBatch {
     const Snapshot seen = Seen(row_field::kPorts);
     return overlay_ ? overlay_->ports() : seen.ports(row(i));
   }
-  NodeView view(size_t i) const { return NodeView(*snapshot_, row(i), overlay_); }
+  NodeView view(size_t i, LabelReader* labels = nullptr) const {
+    return NodeView(*snapshot_, row(i), overlay_, labels);
+  }
 
  private:
   static constexpr uint8_t kOne = 1;

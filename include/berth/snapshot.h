@@ -2,6 +2,7 @@
 // Snapshot: the read-only, columnar view of the cluster that plugins judge by.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -246,6 +247,7 @@ class Snapshot {
 
  private:
   friend class Cycle;
+  friend class LabelReader;
   friend class NodeBatch;
   friend class NodeView;
   friend class RowOverlay;
@@ -291,17 +293,45 @@ class Snapshot {
   ReadSet* reads_ = nullptr;  // null: nobody asks
 };
 
+// For whoever asks many nodes for their labels one by one: the first few keys are looked up in their columns, which
+// are made for it if need be, and not in each Node. Thread safety: none.
+class LabelReader {
+ public:
+  explicit LabelReader(const Snapshot& snapshot) : snapshot_(snapshot) {}
+  // Null: ask the node.
+  const LabelColumn* Column(std::string_view key) {
+    for (size_t i = 0; i < count_; ++i)
+      if (known_[i].key == key) return known_[i].column;
+    return count_ < known_.size() ? Add(key) : nullptr;
+  }
+
+ private:
+  struct Known {
+    std::string key;  // a copy: the caller's may be another one next time
+    const LabelColumn* column = nullptr;
+  };
+  const LabelColumn* Add(std::string_view key);
+
+  const Snapshot& snapshot_;
+  std::array<Known, 4> known_;
+  size_t count_ = 0;
+};
+
 // One node, for plugins written per node. Cheap to copy; valid while its Snapshot is.
 class NodeView {
  public:
-  // `overlay`: see the row through it; null: as it is.
-  NodeView(const Snapshot& snapshot, Row row, const RowOverlay* overlay = nullptr)
-      : snapshot_(&snapshot), row_(row), overlay_(overlay) {}
+  // `overlay`: see the row through it; null: as it is. `labels` outlives the view, or is null.
+  NodeView(const Snapshot& snapshot, Row row, const RowOverlay* overlay = nullptr, LabelReader* labels = nullptr)
+      : snapshot_(&snapshot), row_(row), overlay_(overlay), labels_(labels) {}
   Row row() const { return row_; }
   const Node& node() const { return snapshot_->node(row_); }
   const std::string& name() const { return Seen(row_field::kName).node(row_).meta.name; }
   const std::string* Label(std::string_view key) const {
-    return Seen(row_field::kLabels).node(row_).meta.labels.Find(key);
+    const Snapshot seen = Seen(row_field::kLabels);
+    const LabelColumn* column = labels_ ? labels_->Column(key) : nullptr;
+    if (!column) return seen.node(row_).meta.labels.Find(key);
+    const uint32_t id = (*column)[row_];
+    return id == LabelColumn::kAbsent ? nullptr : &column->text(id);
   }
   // The label as a decimal integer; no value when absent or not a number.
   std::optional<int64_t> IntLabel(std::string_view key) const;
@@ -319,6 +349,7 @@ class NodeView {
   const Snapshot* snapshot_;
   Row row_;
   const RowOverlay* overlay_;
+  LabelReader* labels_;
 };
 
 inline NodeView Snapshot::view(Row row) const { return NodeView(*this, row); }

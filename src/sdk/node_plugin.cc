@@ -2,6 +2,8 @@
 // The per-node adapter: loops over the batch and asks the author's functions.
 #include "berth/node_plugin.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <exception>
 
 #include "berth/plugin.h"
@@ -30,12 +32,21 @@ Verdict Ask(const NodePlugin& plugin, const Pod& pod, NodeView node) {
   }
 }
 
+// To make a column is to ask all nodes: not for a few of them.
+bool IsWorthColumns(const NodeBatch& nodes) {
+  constexpr std::ptrdiff_t kMany = 64;
+  return std::count_if(nodes.active().begin(), nodes.active().end(), [](uint8_t active) { return active != 0; }) >=
+         kMany;
+}
+
 }  // namespace
 
 Error NodePlugin::Filter(const Cycle& cycle, const PluginState*, const NodeBatch& nodes, Rejections& out) const {
+  LabelReader labels(nodes.snapshot());
+  LabelReader* const reader = IsWorthColumns(nodes) ? &labels : nullptr;
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (!nodes.active()[i]) continue;
-    const Verdict verdict = Ask(*this, cycle.pod(), nodes.view(i));
+    const Verdict verdict = Ask(*this, cycle.pod(), nodes.view(i, reader));
     if (verdict.fits()) continue;
     out.Reject(i, out.Intern(verdict.rejected() ? verdict : Verdict::Fail(verdict.message())));
   }
@@ -44,8 +55,10 @@ Error NodePlugin::Filter(const Cycle& cycle, const PluginState*, const NodeBatch
 
 Error NodePlugin::Score(const Cycle& cycle, const PluginState*, const NodeBatch& nodes,
                         std::span<int64_t> scores) const {
+  LabelReader labels(nodes.snapshot());
+  LabelReader* const reader = IsWorthColumns(nodes) ? &labels : nullptr;
   for (size_t i = 0; i < nodes.size(); ++i)
-    if (nodes.active()[i]) scores[i] = ScoreNode(cycle.pod(), nodes.view(i));
+    if (nodes.active()[i]) scores[i] = ScoreNode(cycle.pod(), nodes.view(i, reader));
   return Error::Ok();
 }
 

@@ -42,6 +42,49 @@ TEST(NodePluginTest, EveryNodeIsAskedByItself) {
               ElementsAre(std::pair("cool", 80), std::pair("hot", 30)));
 }
 
+// Adds up more labels than are read by column, through a key whose place in memory is the same for all.
+class SumsUp final : public NodePlugin {
+ public:
+  static constexpr std::string_view kName = "SumsUp";
+  int64_t ScoreNode(const Pod&, NodeView node) const override {
+    int64_t sum = 0;
+    std::string key = "k?";
+    for (char c = 'a'; c <= 'g'; ++c) {
+      key[1] = c;
+      sum += node.IntLabel(key).value_or(1000);
+    }
+    return sum;
+  }
+  Normalization normalization() const override { return Normalization::kByMax; }
+};
+
+TEST(NodePluginTest, LabelsOfManyNodesAreThoseOfEach) {
+  TestCluster cluster;
+  const auto put = [&](int i, int first) {
+    MakeNode node("n" + std::to_string(i));
+    // The last key is nowhere, the others on every second node.
+    for (char c = 'a'; c < 'g'; ++c) {
+      if ((i + c) % 2 == 0) node.Label(std::string("k") + c, std::to_string(first + c));
+    }
+    cluster.Add(node);
+  };
+  const auto expect = [&](int i, int first) {
+    int64_t sum = 1000;
+    for (char c = 'a'; c < 'g'; ++c) sum += (i + c) % 2 == 0 ? first + c : 1000;
+    return sum;
+  };
+  constexpr int kNodes = 700;  // more than one batch
+  for (int i = 0; i < kNodes; ++i) put(i, i);
+  for (int round = 0; round < 2; ++round) {
+    const ScoreResult scores = ScoreAll(SumsUp(), MakePod("p"), cluster);
+    ASSERT_EQ(scores.error, "");
+    for (int i = 0; i < kNodes; ++i) {
+      ASSERT_EQ(scores.raw.at("n" + std::to_string(i)), expect(i, round == 1 && i < 10 ? i + 5000 : i)) << i;
+    }
+    for (int i = 0; i < 10; ++i) put(i, i + 5000);  // the columns follow
+  }
+}
+
 TEST(NodePluginTest, AnAnswerThatIsNeitherYesNorNoIsAnError) {
   TestCluster cluster;
   cluster.Add(MakeNode("blind"));

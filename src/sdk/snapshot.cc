@@ -72,6 +72,11 @@ std::span<const PodRecord* const> Snapshot::nominated(Row row) const {
   return it->second;
 }
 
+const LabelColumn* LabelReader::Add(std::string_view key) {
+  known_[count_] = {std::string(key), &snapshot_.Unwatched().labels(key)};  // views note what they read
+  return known_[count_++].column;
+}
+
 std::optional<int64_t> NodeView::IntLabel(std::string_view key) const {
   const std::string* text = Label(key);
   if (!text) return std::nullopt;

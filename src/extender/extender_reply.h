@@ -34,7 +34,7 @@ struct FilterResult {
 };
 
 struct HostPriority {
-  std::string host;
+  std::string_view host;  // the request's
   int64_t score = 0;
   bool operator==(const HostPriority&) const = default;
 };

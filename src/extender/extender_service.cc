@@ -86,6 +86,26 @@ std::string TextOf(const Verdict& verdict) {
   return text.empty() ? "rejected without a reason" : util::Shortened(text, kMaxReason);
 }
 
+// The row of each node of the request. kube-scheduler sends its nodes in the order that we have, too: after one most
+// often comes the next.
+std::vector<Row> RowsOf(const ExtenderArgs& args, const Snapshot& snapshot) {
+  const std::span<const Row> order = snapshot.order();
+  const std::span<const uint32_t> ranks = snapshot.ranks();
+  std::vector<Row> rows(args.node_count());
+  size_t next = 0;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const std::string& name = args.node_name(i);
+    if (next >= order.size()) next = 0;
+    if (!order.empty() && snapshot.node(order[next]).name() == name) {
+      rows[i] = order[next++];
+      continue;
+    }
+    rows[i] = snapshot.FindRow(name);
+    if (rows[i] != kNoRow) next = ranks[rows[i]] + 1;
+  }
+  return rows;
+}
+
 size_t NameBytes(const ExtenderArgs& args) {
   size_t bytes = 0;
   for (size_t i = 0; i < args.node_count(); ++i) bytes += args.node_name(i).size();
@@ -168,8 +188,7 @@ Error ExtenderService::WithCluster(const ExtenderArgs& args, bool filter, bool s
   const bool ask_source = args.nodes ? reach == Reach::kCluster && nodes_ != nullptr : reach != Reach::kNames;
   if (ask_source) {
     const auto judge = [&](const Snapshot& snapshot) {
-      std::vector<Row> rows(args.node_count());
-      for (size_t i = 0; i < rows.size(); ++i) rows[i] = snapshot.FindRow(args.node_name(i));
+      const std::vector<Row> rows = RowsOf(args, snapshot);
       const std::lock_guard lock(judging_);
       ask(snapshot, rows);
     };
@@ -278,12 +297,15 @@ FilterResult ExtenderService::FilterRows(const ExtenderArgs& args, const Snapsho
 
 Result<std::vector<int64_t>> ExtenderService::Totals(const Pod& pod, const Snapshot& snapshot,
                                                      std::span<const Row> rows, int64_t absent) const {
-  std::vector<Row> asked;
+  std::vector<uint8_t> there(snapshot.rows());
   for (const Row row : rows) {
-    if (row != kNoRow) asked.push_back(row);
+    if (row != kNoRow) there[row] = 1;
   }
-  std::sort(asked.begin(), asked.end());
-  asked.erase(std::unique(asked.begin(), asked.end()), asked.end());
+  std::vector<Row> asked;  // each once, in ascending order
+  asked.reserve(rows.size());
+  for (Row row = 0; row < there.size(); ++row) {
+    if (there[row]) asked.push_back(row);
+  }
   VerdictTable table;
   const Judgement judgement = Judge(*profile_, table, clock_).Score(pod, snapshot, asked);
   if (judgement.kind == Judgement::Kind::kFailed) return Error(judgement.message);
@@ -318,7 +340,7 @@ Result<std::vector<HostPriority>> ExtenderService::Prioritize(const ExtenderArgs
         }
         list.reserve(rows.size());
         for (size_t i = 0; i < rows.size(); ++i) {
-          int64_t score = totals.value()[i];
+          int64_t score = (*totals)[i];
           // Totals are not negative here: half a point is rounded up.
           if (!options_.raw_scores && weights > 0) {
             score = static_cast<int64_t>((static_cast<Int128>(score) * 10 * 2 + 100 * weights) / (2 * 100 * weights));

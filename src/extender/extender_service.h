@@ -91,8 +91,9 @@ class ExtenderService {
   // `only_best`: of the nodes that fit only the one with the highest total passes, the first in the request among
   // equals.
   FilterResult Filter(const ExtenderArgs& args, bool only_best = false);
-  // One entry per node of the request, in its order; 0 for a node that nobody knows.
+  // One entry per node of the request, in its order; 0 for a node that nobody knows. The names are those of `args`.
   Result<std::vector<HostPriority>> Prioritize(const ExtenderArgs& args);
+  Result<std::vector<HostPriority>> Prioritize(ExtenderArgs&& args) = delete;
   // The candidates on which the pod passes the filters once their victims are gone, otherwise as they came.
   Result<VictimMap> Preempt(const ExtenderPreemptionArgs& args);
   // `done` is called once, on any thread, with the reply's Error; empty: bound.

@@ -161,13 +161,15 @@ TEST_F(ExtenderServiceTest, AnEmptyListIsAnsweredWithOne) {
   const FilterResult result = service->Filter(AskAboutNames(MakePod("p"), {}));
   EXPECT_EQ(result.error, "");
   EXPECT_THAT(result.passed, IsEmpty());
-  EXPECT_THAT(*service->Prioritize(AskAboutNodes(MakePod("p"), {})), IsEmpty());
+  const ExtenderArgs none = AskAboutNodes(MakePod("p"), {});
+  EXPECT_THAT(*service->Prioritize(none), IsEmpty());
 }
 
 TEST_F(ExtenderServiceTest, NamesWithoutAClusterFailWhereAPluginReadsNodes) {
   const auto service = Make(ProfileOf({"Heat"}), {}, /*with_cluster=*/false);
   EXPECT_THAT(service->Filter(AskAboutNames(MakePod("p"), {"a"})).error, HasSubstr("no API server is configured"));
-  EXPECT_FALSE(service->Prioritize(AskAboutNames(MakePod("p"), {"a"})).ok());
+  const ExtenderArgs named = AskAboutNames(MakePod("p"), {"a"});
+  EXPECT_FALSE(service->Prioritize(named).ok());
   ExtenderPreemptionArgs preempt;
   preempt.pod = MakePod("p").Build();
   preempt.meta_victims = VictimMap{{"a", Evict({"x"}, 0)}};
@@ -188,7 +190,8 @@ TEST_F(ExtenderServiceTest, AClusterThatIsNotReadYetIsAnError) {
 TEST_F(ExtenderServiceTest, ScoresAreScaledToTenAndRounded) {
   const auto service = Make(ProfileOf({"Heat"}));
   // 90, 75 and 60 of 100; whether a node would pass is no matter.
-  const auto list = service->Prioritize(AskAboutNames(MakePod("p"), {"cool", "gone", "warm", "hot"}));
+  const ExtenderArgs args = AskAboutNames(MakePod("p"), {"cool", "gone", "warm", "hot"});
+  const auto list = service->Prioritize(args);
   ASSERT_TRUE(list.ok()) << list.error().text();
   EXPECT_THAT(*list, ElementsAre(HostPriority{"cool", 9}, HostPriority{"gone", 0}, HostPriority{"warm", 8},
                                  HostPriority{"hot", 6}));
@@ -197,13 +200,15 @@ TEST_F(ExtenderServiceTest, ScoresAreScaledToTenAndRounded) {
 TEST_F(ExtenderServiceTest, WeightsAreSharesOfTheTen) {
   config::Profile profile = ProfileOf({"Heat", "ZeroPriority"});
   profile.plugins.multi_point.enabled[0].weight = 3;
-  const auto list = Make(profile)->Prioritize(AskAboutNames(MakePod("p"), {"cool"}));
+  const ExtenderArgs args = AskAboutNames(MakePod("p"), {"cool"});
+  const auto list = Make(profile)->Prioritize(args);
   ASSERT_TRUE(list.ok()) << list.error().text();
   EXPECT_THAT(*list, ElementsAre(HostPriority{"cool", 7}));  // 270 of 400: 6.75
 }
 
 TEST_F(ExtenderServiceTest, WithoutScorePluginsEveryNodeHasZero) {
-  const auto list = Make(ProfileOf({"Couples"}))->Prioritize(AskAboutNames(MakePod("p"), {"cool", "hot"}));
+  const ExtenderArgs args = AskAboutNames(MakePod("p"), {"cool", "hot"});
+  const auto list = Make(ProfileOf({"Couples"}))->Prioritize(args);
   ASSERT_TRUE(list.ok()) << list.error().text();
   EXPECT_THAT(*list, ElementsAre(HostPriority{"cool", 0}, HostPriority{"hot", 0}));
 }

@@ -55,22 +55,28 @@ type pair struct {
 	ourFilter, ourPriority string
 }
 
-func byLabel(o options) (pair, error) {
-	return both(o, "label-priority", label, "/filter", "/prioritize")
+// byLabel follows the label; extenders that have to know nodes by their names find them with the kubeconfig.
+func byLabel(o options, kubeconfig string) (pair, error) {
+	return both(o, "label-priority", label, "/filter", "/prioritize", kubeconfig)
 }
 
 // allPass needs no node data: the one rule that both can follow knowing names alone.
 func allPass(o options) (pair, error) {
-	return both(o, "demo", "", "/scheduler/predicates/TruePredicate", "/scheduler/priorities/ZeroPriority")
+	return both(o, "demo", "", "/scheduler/predicates/TruePredicate", "/scheduler/priorities/ZeroPriority", "")
 }
 
-func both(o options, preset, rule, filter, priority string) (pair, error) {
+func both(o options, preset, rule, filter, priority, kubeconfig string) (pair, error) {
 	p := pair{filter: "/filter", prioritize: "/prioritize", ourFilter: filter, ourPriority: priority}
+	ours := []string{o.berth, "extender", "--preset", preset, "--port", "PORT"}
+	theirs := []string{o.reference, "-address", "127.0.0.1:PORT", "-label", rule}
+	if kubeconfig != "" {
+		ours, theirs = append(ours, "--kubeconfig", kubeconfig), append(theirs, "-kubeconfig", kubeconfig)
+	}
 	var err error
-	if p.ours, err = startServer("berth extender", o.berth, "extender", "--preset", preset, "--port", "PORT"); err != nil {
+	if p.ours, err = startServer("berth extender", ours...); err != nil {
 		return p, err
 	}
-	if p.theirs, err = startServer("the Go extender", o.reference, "-address", "127.0.0.1:PORT", "-label", rule); err != nil {
+	if p.theirs, err = startServer("the Go extender", theirs...); err != nil {
 		p.ours.stop()
 	}
 	return p, err
@@ -145,7 +151,7 @@ func (p pair) alternate(title, ourPath, theirPath string, b *body, changed, runs
 const head = "| request | berth: CPU | Go: CPU | ratio | berth: wall | Go: wall | ratio |\n|---|---|---|---|---|---|---|\n"
 
 func run(o options) error {
-	p, err := byLabel(o)
+	p, err := byLabel(o, "")
 	if err != nil {
 		return err
 	}
@@ -191,19 +197,37 @@ func run(o options) error {
 	if p, err = allPass(o); err != nil {
 		return err
 	}
+	if err := p.byName("names alone decide", o); err != nil {
+		return err
+	}
+	if err := p.small(); err != nil {
+		return err
+	}
+	return withNodeData(o, func(known pair) error { return known.byName("node data from the API server", o) })
+}
+
+// byName measures requests that carry names only.
+func (p pair) byName(what string, o options) error {
 	few := names(o.nodes)
 	if err := p.compare(few); err != nil {
 		return err
 	}
-	fmt.Printf("%d names, %.0f kB:\n\n%s", o.nodes, float64(len(few.bytes))/1e3, head)
+	fmt.Printf("\n%d names, %.0f kB, %s:\n\n%s", o.nodes, float64(len(few.bytes))/1e3, what, head)
+	before := p.ours.inside()
 	if err := p.alternate("filter", p.ourFilter, p.filter, few, 0, 20*o.runs); err != nil {
 		return err
 	}
 	if err := p.alternate("prioritize", p.ourPriority, p.prioritize, few, 0, 20*o.runs); err != nil {
 		return err
 	}
-	fmt.Println(p.ours.inside())
-	return p.small()
+	after := p.ours.inside()
+	fmt.Println()
+	for _, path := range []string{p.ourFilter, p.ourPriority} {
+		if count := after[path].count - before[path].count; count > 0 {
+			fmt.Printf("Inside berth (`/metrics`, mean of %.0f), %s: **%.3f ms**.\n", count, path, (after[path].sum-before[path].sum)/count*1e3)
+		}
+	}
+	return nil
 }
 
 func checkNames(o options) error {
@@ -215,50 +239,63 @@ func checkNames(o options) error {
 	if err := p.compare(names(o.nodes)); err != nil {
 		return err
 	}
+	if err := withNodeData(o, func(known pair) error { return known.compare(names(o.nodes)) }); err != nil {
+		return err
+	}
 	fmt.Println("the answers are the same\n1 passed, 0 failed")
 	return nil
 }
 
-// inside is what the server itself says of the time between a request's last byte and its answer, if it does.
-func (s *server) inside() string {
-	reply, err := s.client.Get("http://" + s.address + "/metrics")
+// withNodeData starts both beside an API server and waits until ours has read it; theirs does not answer before.
+func withNodeData(o options, ask func(pair) error) error {
+	api, err := startAPI(o.nodes)
 	if err != nil {
-		return ""
+		return err
 	}
-	defer reply.Body.Close()
-	var text strings.Builder
-	buffer := make([]byte, 1<<16)
-	for {
-		n, err := reply.Body.Read(buffer)
-		text.Write(buffer[:n])
-		if err != nil {
-			break
-		}
+	defer api.stop()
+	p, err := byLabel(o, api.kubeconfig)
+	if err != nil {
+		return err
 	}
-	sums, counts := map[string]float64{}, map[string]float64{}
-	for line := range strings.Lines(text.String()) {
-		name, value, _ := strings.Cut(strings.TrimSpace(line), "} ")
-		metric, labels, _ := strings.Cut(name, "{")
-		if !strings.Contains(metric, "duration_seconds") || strings.Contains(metric, "plugin") {
+	defer p.stop()
+	if err := p.ours.waitReady(); err != nil {
+		return err
+	}
+	return ask(p)
+}
+
+// total is a histogram's sum and count.
+type total struct{ sum, count float64 }
+
+// inside is what the server itself says of the time between a request's last byte and its answer, by path.
+func (s *server) inside() map[string]total {
+	totals := map[string]total{}
+	text, err := s.get("/metrics")
+	if err != nil {
+		return totals
+	}
+	const metric = "berth_extender_request_duration_seconds_"
+	for line := range strings.Lines(text) {
+		var value float64
+		rest, is := strings.CutPrefix(line, metric)
+		part, rest, found := strings.Cut(rest, `{route="`)
+		path, number, ends := strings.Cut(rest, `"} `)
+		if !is || !found || !ends {
 			continue
 		}
-		var number float64
-		if _, err := fmt.Sscan(value, &number); err != nil {
+		if _, err := fmt.Sscan(number, &value); err != nil {
 			continue
 		}
-		if strings.HasSuffix(metric, "_sum") {
-			sums[labels] += number
-		} else if strings.HasSuffix(metric, "_count") {
-			counts[labels] += number
+		t := totals[path]
+		switch part {
+		case "sum":
+			t.sum = value
+		case "count":
+			t.count = value
 		}
+		totals[path] = t
 	}
-	var out strings.Builder
-	for labels, sum := range sums {
-		if counts[labels] > 0 {
-			fmt.Fprintf(&out, "\nInside the server (`/metrics`, mean): %s: %.3f ms.\n", labels, sum/counts[labels]*1e3)
-		}
-	}
-	return out.String()
+	return totals
 }
 
 // small measures how many requests with three names a second of one core's time is worth.

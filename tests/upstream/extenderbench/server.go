@@ -56,6 +56,31 @@ func startServer(name string, arguments ...string) (*server, error) {
 	return nil, fmt.Errorf("%s did not start: %s", name, s.log.String())
 }
 
+// get answers GET; an error unless the status is 200.
+func (s *server) get(path string) (string, error) {
+	reply, err := s.client.Get("http://" + s.address + path)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", s.name, err)
+	}
+	defer reply.Body.Close()
+	text, err := io.ReadAll(reply.Body)
+	if err == nil && reply.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: GET %s: %s: %.300s", s.name, path, reply.Status, text)
+	}
+	return string(text), err
+}
+
+func (s *server) waitReady() error {
+	var err error
+	for range 400 {
+		if _, err = s.get("/readyz"); err == nil {
+			return nil
+		}
+		time.Sleep(25 * time.Millisecond)
+	}
+	return err
+}
+
 func (s *server) stop() {
 	_ = s.command.Process.Signal(unix.SIGTERM)
 	_ = s.command.Wait()

@@ -9,6 +9,8 @@ namespace {
 
 constexpr size_t kOrdinaryNodes = 12;
 constexpr size_t kCandidates = 4;
+constexpr size_t kDifference = 120;  // bytes of a decision that are shown
+constexpr size_t kUnreadable = 400;
 
 std::set<std::string> Lines(const std::string& text) {
   std::set<std::string> lines;
@@ -25,7 +27,7 @@ std::string StatusProblem(const Exchange& exchange) {
   if (exchange.status == 404) return "answers 404: verb and URL have to be those of kube-scheduler's configuration";
   if (exchange.status == 307 || exchange.status == 308) {
     const std::string* to = exchange.headers.Find("Location");
-    return "answers " + code + ": kube-scheduler would ask at " + (to == nullptr ? "another place" : *to) +
+    return "answers " + code + ": kube-scheduler would ask at " + (to == nullptr ? "another place" : Excerpt(*to)) +
            ", so check that URL";
   }
   return "answers " + code + ", and kube-scheduler takes nothing but 200: the text of the answer is lost";
@@ -88,7 +90,7 @@ Asked Session::Judge(Target target, Exchange exchange) const {
   } else if (const std::string* coding = got.headers.Find("Content-Encoding"); coding != nullptr) {
     asked.problem = "answers with Content-Encoding " + *coding + ", which was not asked for";
   } else if (Result<Reply> reply = ReadReply(target.verb, got.body); !reply.ok()) {
-    asked.problem = "answers what kube-scheduler cannot read: " + reply.error().text();
+    asked.problem = "answers what kube-scheduler cannot read: " + Excerpt(reply.error().text(), kUnreadable);
   } else {
     asked.reply = std::move(reply).value();
     if (target.verb == Verb::kFilter && !asked.reply.error.empty()) {
@@ -161,10 +163,10 @@ std::string Count(size_t number, std::string_view what) {
 std::string Difference(const std::string& before, const std::string& after) {
   const std::set<std::string> first = Lines(before), second = Lines(after);
   for (const std::string& line : first) {
-    if (!second.contains(line)) return "no longer \"" + line + "\"";
+    if (!second.contains(line)) return "no longer \"" + Excerpt(line, kDifference) + "\"";
   }
   for (const std::string& line : second) {
-    if (!first.contains(line)) return "now \"" + line + "\"";
+    if (!first.contains(line)) return "now \"" + Excerpt(line, kDifference) + "\"";
   }
   return before == after ? "" : "not as often";
 }

@@ -90,7 +90,7 @@ struct Trial {
 std::string Some(const std::vector<std::string>& names);
 // "1 node", "2 nodes"
 std::string Count(size_t number, std::string_view what);
-// The first line of two decisions that only one of them has, and whose it is; empty: they are equal.
+// The first line of two decisions that only one of them has, and whose it is, fit to be shown; empty: they are equal.
 std::string Difference(const std::string& before, const std::string& after);
 
 }  // namespace berth::conform

@@ -55,7 +55,8 @@ void JudgeVictims(Trial& trial, const std::string& node, const MetaVictims& vict
   } else if (!KeepsOrder(known, sent)) {
     trial.Fail("reorders the victims" + at + ": kube-scheduler takes the first for the most important", &exchange);
   }
-  if (victims.pdb_violations != kPdbViolations && known.size() == sent.size()) {
+  // Once is enough: the next node would have the same.
+  if (victims.pdb_violations != kPdbViolations && known.size() == sent.size() && !trial.result.warned()) {
     trial.Warn("makes " + std::to_string(kPdbViolations) + " violated disruption budget of the victims" + at + " " +
                    std::to_string(victims.pdb_violations) + ": kube-scheduler prefers nodes with fewer",
                &exchange);
@@ -89,8 +90,8 @@ void CheckVictims(Trial& trial) {
   const std::span<const SampleNode> nodes = trial.session.nodes(trial.target.verb);
   for (const auto& [name, victims] : reply.victims) {
     if (IsAmong(nodes, name) && victims) JudgeVictims(trial, name, *victims);
-    // One example of each fault is enough; the next node would have the same.
-    if (!trial.result.findings.empty()) return;
+    // A warning must not hide the error of a later node.
+    if (trial.result.failed()) return;
   }
 }
 

@@ -315,8 +315,10 @@ Value FaultyExtender::Preempt(const Value& args) const {
     if (fault_ == Fault::kRepeatsVictim) pods.push_back(pods.front());
     if (fault_ == Fault::kInventsVictim) pods.push_back(Value::Object({{"UID", Text("mine")}}));
     if (fault_ == Fault::kNullVictim) pods.emplace_back();
-    if (fault_ == Fault::kNoVictims) pods.clear();
-    const Value violations = fault_ == Fault::kForgetsBudgets ? Value::Int(0) : Get(victims, "NumPDBViolations");
+    const bool last = i + 1 == candidates.members().size(), worse = fault_ == Fault::kGetsWorse;
+    if (fault_ == Fault::kNoVictims || (worse && last)) pods.clear();
+    const bool forgets = fault_ == Fault::kForgetsBudgets || (worse && !last);
+    const Value violations = forgets ? Value::Int(0) : Get(victims, "NumPDBViolations");
     kept.Set(name, Value::Object({{"Pods", Value::Array(std::move(pods))}, {"NumPDBViolations", violations}}));
   }
   if (fault_ == Fault::kInventsCandidate && !kept.members().empty()) {

@@ -55,6 +55,7 @@ enum class Fault : uint8_t {
   kRepeatsVictim,
   kReordersVictims,
   kForgetsBudgets,
+  kGetsWorse,  // some candidates lose their budgets, the last one its victims
   // Bind.
   kClaimsToBind,
   // Requests that are not plain.

@@ -151,7 +151,8 @@ INSTANTIATE_TEST_SUITE_P(
                       FaultCase{Fault::kInventsVictim, "preempt.names.victims", kE, "names the victim \"mine\""},
                       FaultCase{Fault::kRepeatsVictim, "preempt.nodes.victims", kE, "names a victim twice"},
                       FaultCase{Fault::kReordersVictims, "preempt.nodes.victims", kE, "reorders the victims"},
-                      FaultCase{Fault::kForgetsBudgets, "preempt.names.victims", kW, "violated disruption budget"}));
+                      FaultCase{Fault::kForgetsBudgets, "preempt.names.victims", kW, "violated disruption budget"},
+                      FaultCase{Fault::kGetsWorse, "preempt.names.victims", kE, "expected at least one victim pod"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Requests, FaultTest,
@@ -177,6 +178,14 @@ INSTANTIATE_TEST_SUITE_P(
         FaultCase{Fault::kAnyPath, "server.wrong-path", kW, "a misspelt verb"},
         FaultCase{Fault::kFussyAboutTypes, "server.content-type", kW, "text/plain makes it fail with 500"},
         FaultCase{Fault::kMixesUp, "server.concurrency", kE, "which another request asked about"}));
+
+TEST(ConformTest, AFaultOfEveryCandidateIsToldOnce) {
+  const FaultyExtender extender(Fault::kForgetsBudgets);
+  Options options = OptionsFor(extender.url());
+  options.skip = {"filter", "prioritize", "server", "latency"};
+  const Report report = RunOn(options);
+  EXPECT_EQ(Find(report, "preempt.nodes.victims")->findings.size(), 1U);
+}
 
 TEST(ConformTest, AServerThatReadsOneRequestAfterTheOtherIsHeldUpByASlowClient) {
   const FaultyExtender extender(Fault::kOneAtATime);

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kube-scheduler never sends, and other clients may.
+// What kube-scheduler never sends, and other clients may; and what becomes of connections.
+#include <memory>
 #include <utility>
 
 #include "conform/checks.h"
+#include "net/http_parser.h"
 
 namespace berth::conform {
 namespace {
+
+constexpr size_t kMaxHeaderBytes = size_t{64} << 10;
 
 struct BadBody {
   std::string what, body;
@@ -64,6 +68,66 @@ bool JudgeBadBody(Trial& trial, Target target, const BadBody& bad) {
     if (asked.problem.empty()) trial.Warn(verb + ": " + bad.what + " is taken for a request", &exchange);
   }
   return StillWorks(trial, target, bad.what);
+}
+
+// Reads one answer. False: it says that there will be no other on this connection, and may not have been read to its
+// end.
+Result<bool> ReadAnswer(net::RawConnection& connection, net::Deadline deadline) {
+  using Progress = net::MessageParser::Progress;
+  net::MessageParser parser(net::MessageParser::Kind::kResponse, kMaxHeaderBytes);
+  std::string input;
+  const auto more = [&] {
+    const Result<std::string> piece = connection.Receive(deadline);
+    if (!piece.ok()) return piece.error();
+    input += *piece;
+    return piece->empty() ? Error("the server closed the connection") : Error::Ok();
+  };
+  // Calls step(&used) until it has enough.
+  const auto read = [&](const auto& step) {
+    for (;;) {
+      size_t used = 0;
+      const Progress progress = input.empty() ? Progress::kMore : step(&used);
+      input.erase(0, used);
+      if (progress == Progress::kDone) return Error::Ok();
+      if (progress != Progress::kMore) return Error(parser.problem());
+      if (Error error = more(); !error.ok()) return error;
+    }
+  };
+  if (const Error error = read([&](size_t* used) { return parser.ReadHead(input, used); }); !error.ok()) return error;
+  const net::MessageHead& head = parser.head();
+  if (!head.keep_alive) return false;
+  if (head.chunked) {
+    const auto drop = [](std::string_view) { return true; };
+    const Error error = read([&](size_t* used) { return parser.ReadChunks(input, used, drop); });
+    return error.ok() ? Result<bool>(true) : error;
+  }
+  while (input.size() < head.content_length.value_or(0)) {
+    if (const Error error = more(); !error.ok()) return error;
+  }
+  return true;
+}
+
+// Asks twice over one connection. False: it is not kept, which is recorded.
+bool KeepsConnection(Trial& trial, Target target) {
+  Caller& caller = trial.session.caller();
+  const std::string verb(ToString(target.verb));
+  const Exchange& exchange = trial.session.base(target)->exchange;
+  const std::string bytes =
+      caller.Bytes(trial.session.path(target.verb), WriteQuestion(trial.session.PlainQuestion(target)));
+  const Result<std::unique_ptr<net::RawConnection>> connection = caller.Connect();
+  if (!connection.ok()) return trial.Warn("takes no further connection: " + connection.error().text()), false;
+  for (const bool again : {false, true}) {
+    const net::Deadline deadline = caller.Deadline();
+    const Error sent = (*connection)->Send(bytes, deadline);
+    const Result<bool> kept = sent.ok() ? ReadAnswer(**connection, deadline) : Result<bool>(sent);
+    if (kept.ok() && (*kept || again)) continue;
+    trial.Warn(!kept.ok() && !again
+                   ? verb + ": a connection besides others gets no answer: " + kept.error().text()
+                   : "gives one answer on a connection and no more: each call of kube-scheduler needs a new one",
+               &exchange);
+    return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -134,11 +198,7 @@ void CheckContentType(Trial& trial) {
 
 void CheckKeepAlive(Trial& trial) {
   for (const Target target : trial.session.ServedVerbs()) {
-    const Exchange& exchange = trial.session.base(target)->exchange;
-    const std::string* connection = exchange.headers.Find("Connection");
-    if (connection == nullptr || *connection != "close") continue;
-    return trial.Warn("closes the connection after every answer: each call of kube-scheduler needs a new one",
-                      &exchange);
+    if (!KeepsConnection(trial, target)) return;
   }
   if (const size_t lost = trial.session.caller().lost_connections(); lost > 0) {
     trial.Warn("closed a kept connection under " + Count(lost, "request") + ", which then had to be sent again");

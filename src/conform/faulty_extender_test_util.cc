@@ -67,7 +67,7 @@ std::optional<std::string> ReadRequest(int client) {
 
 FaultyExtender::FaultyExtender(Fault fault, std::string path, const net::TlsOptions* tls)
     : fault_(fault), path_(std::move(path)), tls_(tls != nullptr) {
-  if (fault == Fault::kOneAtATime || fault == Fault::kDiesWithItsClient) {
+  if (fault >= Fault::kOneAtATime) {
     listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address = {};
     address.sin_family = AF_INET;
@@ -121,9 +121,13 @@ void FaultyExtender::ServeOneAtATime() {
       request.headers.Add("Content-Type", "application/json");
       request.body = text->substr(text->find("\r\n\r\n") + 4);
       const net::HttpResponse answer = Answer(request);
-      const std::string bytes = "HTTP/1.1 " + std::to_string(answer.status) +
-                                " X\r\nConnection: close\r\nContent-Length: " + std::to_string(answer.body.size()) +
-                                "\r\n\r\n" + answer.body;
+      const bool quiet = fault_ == Fault::kOldHttp || fault_ == Fault::kHangsUp;
+      const std::string bytes = (fault_ == Fault::kOldHttp ? "HTTP/1.0 " : "HTTP/1.1 ") +
+                                std::to_string(answer.status) + " X\r\n" +
+                                (quiet                      ? ""
+                                 : fault_ == Fault::kShouts ? "Connection: Close\r\n"
+                                                            : "Connection: close\r\n") +
+                                "Content-Length: " + std::to_string(answer.body.size()) + "\r\n\r\n" + answer.body;
       for (size_t sent = 0; sent < bytes.size();) {
         const ssize_t count = ::send(client, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
         if (count <= 0) break;

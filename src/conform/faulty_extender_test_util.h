@@ -76,15 +76,20 @@ enum class Fault : uint8_t {
   kAnyPath,
   kFussyAboutTypes,
   kMixesUp,
+  // The server, with one thread and a connection for every request.
   kOneAtATime,
   kDiesWithItsClient,
+  kOldHttp,
+  kShouts,   // "Connection: Close"
+  kHangsUp,  // and does not say so
 };
 
 // Verbs: filter, prioritize, preempt, bind. Nodes whose names end in 3 fail, the last digit is the score, the second
 // candidate is not kept.
 class FaultyExtender {
  public:
-  // A fault of any verb is one of `path`'s only, if that is not empty. REQUIRES: `tls` null for the last two faults.
+  // A fault of any verb is one of `path`'s only, if that is not empty. REQUIRES: `tls` null for faults of a server with
+  // one thread.
   explicit FaultyExtender(Fault fault, std::string path = "", const net::TlsOptions* tls = nullptr);
   ~FaultyExtender();
   FaultyExtender(const FaultyExtender&) = delete;

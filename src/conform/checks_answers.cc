@@ -87,8 +87,12 @@ bool Contains(const Value& got, const Value& sent, std::string& path) {
 }  // namespace
 
 void CheckAnswers(Trial& trial) {
-  if (trial.target.verb == Verb::kBind) return AnswersToBind(trial);
   const Asked& asked = trial.base();
+  if (asked.problem.empty() && asked.reply.repaired) {
+    trial.Warn("writes bad UTF-8 or half of a surrogate pair: kube-scheduler reads U+FFFD in its place",
+               &asked.exchange);
+  }
+  if (trial.target.verb == Verb::kBind) return AnswersToBind(trial);
   if (asked.problem.empty()) return trial.Say(Summary(trial));
   const Target other{trial.target.verb, trial.target.shape == Shape::kNodes ? Shape::kNames : Shape::kNodes};
   if (trial.session.options().shapes == Shapes::kAuto && trial.session.served(other)) {

@@ -18,6 +18,7 @@ namespace {
 
 constexpr size_t kSmallBody = size_t{1} << 20;
 constexpr size_t kPatience = 2;  // one question in either shape
+constexpr char kReason[] = "ends in 3";
 
 const Value& Null() {
   static const Value null;
@@ -27,6 +28,10 @@ const Value& Null() {
 std::string Lower(std::string text) {
   std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return text;
+}
+
+void Replace(std::string& text, std::string_view what, std::string_view by) {
+  if (const size_t at = text.find(what); at != std::string::npos) text.replace(at, what.size(), by);
 }
 
 Value Text(std::string text) { return Value::String(std::move(text)); }
@@ -189,7 +194,10 @@ net::HttpResponse FaultyExtender::AnswerVerb(const std::string& verb, const net:
     const std::lock_guard lock(mutex_);
     if (++plain_ > kPatience) return Plain(503, "tired");
   }
-  return {200, "application/json", reply.ToJson(), {}};
+  std::string body = reply.ToJson();
+  if (fault_ == Fault::kLatin1) Replace(body, kReason, "endet auf 3 f\xfcr immer");
+  if (fault_ == Fault::kHalfCharacter) Replace(body, kReason, R"(ends in \ud83d)");
+  return {200, "application/json", std::move(body), {}};
 }
 
 const Value& FaultyExtender::Get(const Value& object, const std::string& key) const {
@@ -250,7 +258,7 @@ Value FaultyExtender::Filter(const Value& args) {
     if (Passes(name) && !(fault_ == Fault::kDice && turn % 2 == 0 && name.ends_with('5'))) {
       passed.push_back(name);
     } else if (fault_ != Fault::kForgetsNode) {
-      failed.Set(name, Text(fault_ == Fault::kGivesNoReason ? "" : "ends in 3"));
+      failed.Set(name, Text(fault_ == Fault::kGivesNoReason ? "" : kReason));
     }
   }
   if (fault_ == Fault::kInventsNode) passed.emplace_back("a-node-of-mine");

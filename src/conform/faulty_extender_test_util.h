@@ -36,6 +36,8 @@ enum class Fault : uint8_t {
   kPassesAndFails,
   kGivesNoReason,
   kFailsStranger,
+  kLatin1,
+  kHalfCharacter,
   kStripsNode,
   // Prioritize.
   kTextScore,

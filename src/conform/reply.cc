@@ -2,6 +2,7 @@
 #include "conform/reply.h"
 
 #include <algorithm>
+#include <charconv>
 #include <set>
 #include <utility>
 
@@ -49,15 +50,13 @@ void ReadNodeList(Context& context, JsonValue value, Reply& reply) {
       node.name = DecodeNodeValue(context, item).name();
     });
   });
-  reply.nodes.reset();
-  if (there) reply.nodes = std::move(nodes);
+  reply.nodes = there ? std::optional(std::move(nodes)) : std::nullopt;
 }
 
 void ReadNames(Context& context, JsonValue value, Reply& reply) {
   std::vector<std::string> names;
   const bool there = ForEachItem(context, value, [&](JsonValue item) { Read(context, item, names.emplace_back()); });
-  reply.node_names.reset();
-  if (there) reply.node_names = std::move(names);
+  reply.node_names = there ? std::optional(std::move(names)) : std::nullopt;
 }
 
 void ReadReasons(Context& context, JsonValue value, std::map<std::string, std::string>& reasons) {
@@ -128,6 +127,35 @@ void ReadBinding(Context& context, JsonValue root, Reply& reply) {
   });
 }
 
+// The code that is escaped with u and four digits at `at`; nothing: there is no such escape.
+std::optional<unsigned> EscapedCode(std::string_view text, size_t at) {
+  if (at + 6 > text.size() || text[at] != '\\' || text[at + 1] != 'u') return std::nullopt;
+  unsigned code = 0;
+  const char* const end = text.data() + at + 6;
+  const auto [stop, error] = std::from_chars(end - 4, end, code, 16);
+  return error == std::errc() && stop == end ? std::optional(code) : std::nullopt;
+}
+
+// Makes U+FFFD of halves of surrogate pairs, as Go does, in as many bytes. Returns where the first one was.
+size_t ReplaceLoneSurrogates(std::string& text) {
+  size_t first = std::string::npos;
+  for (size_t at = text.find('\\'); at != std::string::npos;) {
+    const std::optional<unsigned> code = EscapedCode(text, at);
+    size_t size = code ? 6 : 2;
+    if (code && *code >= 0xD800 && *code <= 0xDFFF) {
+      const unsigned next = EscapedCode(text, at + 6).value_or(0);
+      if (*code <= 0xDBFF && next >= 0xDC00 && next <= 0xDFFF) {
+        size = 12;
+      } else {
+        text.replace(at, 6, "\\ufffd");
+        first = std::min(first, at);
+      }
+    }
+    at = text.find('\\', at + size);
+  }
+  return first;
+}
+
 std::string Shortened(std::string_view text) { return util::Shortened(text, kMaxSentence); }
 
 }  // namespace
@@ -136,14 +164,17 @@ Result<Reply> ReadReply(Verb verb, std::string body) {
   const size_t start = body.find_first_not_of(" \t\r\n");
   if (start == std::string::npos) return Error("the body is empty");
   // Go reads one value and leaves what is behind it; simdjson does not look at what it skips.
-  if (const Error error = CheckUtf8(body); !error.ok()) return error;
+  const size_t lone = ReplaceLoneSurrogates(body);
   const Result<size_t> end = ScanJsonValue(body, start);
   if (!end.ok()) return Error(Shortened(end.error().text()));
   body.resize(*end);
   // `null` leaves what Go decodes into as it is.
   if (std::string_view(body).substr(start) == "null") return Reply{};
+  const bool valid = CheckUtf8(body).ok();
+  if (!valid) body = util::ValidUtf8(body);
 
   Reply reply;
+  reply.repaired = !valid || lone < *end;
   const auto text = std::make_shared<std::string>(std::move(body));
   text->reserve(text->size() + simdjson::SIMDJSON_PADDING);
   reply.body = text;

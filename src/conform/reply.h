@@ -46,6 +46,9 @@ struct Reply {
   // Filter and bind.
   std::string error;
 
+  // Something in it is no character, bad UTF-8 or half of a surrogate pair; as in Go it has become U+FFFD.
+  bool repaired = false;
+
   std::shared_ptr<const std::string> body;  // what the nodes refer to
 };
 

@@ -48,6 +48,19 @@ TEST(ReplyTest, WhatIsBehindTheValueIsLeft) {
   EXPECT_THAT(Good(Verb::kPrioritize, "[{\"Host\":\"a\",\"Score\":3}]\n garbage").priorities.at(0).score, 3);
 }
 
+TEST(ReplyTest, WhatIsNoCharacterBecomesTheReplacementCharacterAsInGo) {
+  const Reply bytes = Good(Verb::kFilter, "{\"NodeNames\":[\"a\xff\"],\"FailedNodes\":{\"\xc3\":\"\xed\xa0\x80\"}}");
+  EXPECT_TRUE(bytes.repaired);
+  EXPECT_THAT(bytes.node_names.value(), ElementsAre("a\uFFFD"));
+  EXPECT_THAT(bytes.failed, ElementsAre(Pair("\uFFFD", "\uFFFD\uFFFD\uFFFD")));
+  const Reply halves =
+      Good(Verb::kFilter, R"({"NodeNames":["\ud83d","\uDE00x","\ud83d\ud83d\ude00","\\ud83d","\ud83dn"]})");
+  EXPECT_TRUE(halves.repaired);
+  EXPECT_THAT(halves.node_names.value(), ElementsAre("\uFFFD", "\uFFFDx", "\uFFFD\U0001F600", "\\ud83d", "\uFFFDn"));
+  EXPECT_FALSE(Good(Verb::kFilter, R"({"Error":"\ud83d\ude00 \\ud83d \ufffd"})").repaired);
+  EXPECT_FALSE(Good(Verb::kFilter, "{} \xff \"\\ud83d\"").repaired) << "what is behind the value is not read";
+}
+
 TEST(ReplyTest, NodesAreKnownByNameAndKeptAsTheyAre) {
   const Reply reply = Good(Verb::kFilter, R"({"Nodes":{"items":[{"metadata":{"name":"a"}},null]}})");
   ASSERT_EQ(reply.nodes->size(), 2U);
@@ -59,7 +72,8 @@ TEST(ReplyTest, NodesAreKnownByNameAndKeptAsTheyAre) {
 TEST(ReplyTest, WhatGoWouldNotTakeIsAnErrorThatNamesTheField) {
   EXPECT_THAT(Bad(Verb::kFilter, ""), HasSubstr("empty"));
   EXPECT_THAT(Bad(Verb::kFilter, "{\"NodeNames\":["), HasSubstr("malformed JSON"));
-  EXPECT_THAT(Bad(Verb::kFilter, "\xff{}"), HasSubstr("UTF-8"));
+  EXPECT_THAT(Bad(Verb::kFilter, "\xff{}"), HasSubstr("malformed JSON")) << "outside of a string it is no text";
+  EXPECT_THAT(Bad(Verb::kFilter, R"({"Error":"\ud8"})"), HasSubstr("malformed JSON"));
   EXPECT_THAT(Bad(Verb::kFilter, "[]"), HasSubstr("not a JSON object"));
   EXPECT_THAT(Bad(Verb::kFilter, R"({"NodeNames":"a"})"), HasSubstr("NodeNames"));
   EXPECT_THAT(Bad(Verb::kFilter, R"({"NodeNames":[1]})"), HasSubstr("NodeNames[0]"));

@@ -116,6 +116,8 @@ INSTANTIATE_TEST_SUITE_P(
         FaultCase{Fault::kError, "filter.nodes.answers", kE, "Error \"not today\""},
         FaultCase{Fault::kTextScore, "prioritize.nodes.answers", kE, "Score"},
         FaultCase{Fault::kFractionalScore, "prioritize.names.answers", kE, "7.5: must be an integer"},
+        FaultCase{Fault::kLatin1, "filter.nodes.answers", kW, "kube-scheduler reads U+FFFD"},
+        FaultCase{Fault::kHalfCharacter, "filter.names.answers", kW, "kube-scheduler reads U+FFFD"},
         FaultCase{Fault::kClaimsToBind, "bind.answers", kW, "bound a pod that does not exist"}));
 
 INSTANTIATE_TEST_SUITE_P(

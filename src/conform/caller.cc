@@ -103,6 +103,8 @@ net::ClientRequest Caller::Request(const std::string& verb, std::string body) co
   request.method = "POST";
   request.path = "/" + verb;
   request.headers.Add("Content-Type", "application/json");
+  // Go's client asks for gzip, which is not read here.
+  request.headers.Add("Accept-Encoding", "identity");
   request.headers.Add("User-Agent", "berth-conform");
   request.body = std::move(body);
   request.timeout = timeout_;

@@ -42,8 +42,8 @@ class Caller {
   static Result<std::unique_ptr<Caller>> Create(const Options& options);
 
   Exchange Send(net::ClientRequest request);
-  // POSTs as kube-scheduler does. As Go's client does, it tries a second time when a kept connection turns out to be
-  // closed.
+  // POSTs as kube-scheduler does, save that it asks for no compression. As Go's client does, it tries a second time
+  // when a kept connection turns out to be closed.
   Exchange Post(const std::string& verb, std::string body);
   // All at the same time; answers in the order of the requests.
   std::vector<Exchange> PostAll(const std::string& verb, const std::vector<std::string>& bodies);

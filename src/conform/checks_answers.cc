@@ -27,7 +27,7 @@ void AnswersToBind(Trial& trial) {
   if (!asked.problem.empty()) {
     const bool spoke = exchange.status >= 400;
     return trial.Add(
-        spoke ? Level::kWarning : Level::kError,
+        spoke ? Level::kWarning : asked.level,
         "bind of a pod that does not exist: " + asked.problem + (spoke ? "; the place for it is Error" : ""),
         &exchange);
   }
@@ -105,7 +105,7 @@ void CheckAnswers(Trial& trial) {
   // It may be right about objects that nobody has.
   const bool hint = !asked.reply.error.empty() && trial.session.options().nodes.empty();
   trial.Fail(asked.problem + (hint ? "; --pod, --nodes-file and --node-label give it objects to its liking" : ""),
-             &asked.exchange);
+             asked);
 }
 
 void JudgeSubset(Trial& trial, const Asked& asked, std::span<const SampleNode> nodes) {

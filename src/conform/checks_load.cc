@@ -38,7 +38,7 @@ void JudgeConcurrent(Trial& trial, Target target) {
     bodies.push_back(WriteQuestion(question));
     const Asked asked = session.Ask(target, bodies.back());
     // A filter may well have an Error for some nodes; it must have the same for them in a crowd.
-    if (asked.exchange.status == 0) return trial.Fail(verb + " " + asked.problem, &asked.exchange);
+    if (asked.exchange.status == 0) return trial.Fail(verb + " " + asked.problem, asked);
     expected.push_back(asked.problem.empty() ? Decision(target, asked.reply)
                                              : "status " + std::to_string(asked.exchange.status));
   }
@@ -52,7 +52,7 @@ void JudgeConcurrent(Trial& trial, Target target) {
         asked.problem.empty() ? Decision(target, asked.reply) : "status " + std::to_string(asked.exchange.status);
     const std::string among = " (one of " + std::to_string(kRequests) + " requests at once)";
     if (!asked.problem.empty() && decision != expected[slice]) {
-      return trial.Fail(verb + " " + asked.problem + among, &asked.exchange);
+      return trial.Fail(verb + " " + asked.problem + among, asked);
     }
     for (const std::string& name : NodesNamed(target, asked.reply)) {
       if (own[slice].contains(name)) continue;
@@ -94,7 +94,7 @@ void CheckBig(Trial& trial) {
     if (!asked.problem.empty()) {
       return trial.Fail(
           "asked about " + Count(nodes.size(), "node") + " (" + Megabytes(body.size()) + "), it " + asked.problem,
-          &asked.exchange);
+          asked);
     }
     times.push_back(asked.exchange.milliseconds);
     if (i > 0) continue;
@@ -117,7 +117,7 @@ void CheckLatency(Trial& trial) {
   while (times.size() < kLatencyRequests && (times.empty() || steady_clock::now() < end)) {
     const Asked asked = session.Ask(trial.target, body);
     if (!asked.problem.empty()) {
-      return trial.Fail("after " + Count(times.size(), "good answer") + " it " + asked.problem, &asked.exchange);
+      return trial.Fail("after " + Count(times.size(), "good answer") + " it " + asked.problem, asked);
     }
     times.push_back(asked.exchange.milliseconds);
   }
@@ -146,7 +146,7 @@ void CheckSlowClient(Trial& trial) {
   for (const Exchange& exchange : session.caller().PostAll(session.path(target.verb), {body, body, body, body})) {
     const Asked asked = session.Judge(target, exchange);
     if (asked.problem.empty()) continue;
-    return trial.Fail("while one client is slow to send its request, it " + asked.problem, &asked.exchange);
+    return trial.Fail("while one client is slow to send its request, it " + asked.problem, asked);
   }
   const std::vector<std::unique_ptr<net::RawConnection>> more = Stall(session.caller(), bytes, kSlowClients);
   for (const Exchange& exchange : session.caller().PostAll(session.path(target.verb), {body, body, body, body})) {
@@ -180,7 +180,7 @@ void CheckVanishingClient(Trial& trial) {
   for (int i = 0; i < 4; ++i) {
     const Asked asked = session.Ask(target, body);
     if (!asked.problem.empty()) {
-      return trial.Fail("after clients have gone in mid-request, it " + asked.problem, &asked.exchange);
+      return trial.Fail("after clients have gone in mid-request, it " + asked.problem, asked);
     }
   }
 }

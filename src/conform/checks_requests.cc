@@ -13,7 +13,7 @@ constexpr char kNoSuchNode[] = "berth-conform-no-such-node";
 // Asks the question, which means the same as the plain one, and complains on `level` about another answer.
 void JudgeSame(Trial& trial, const Question& question, Level level, const std::string& why) {
   const Asked asked = trial.session.Ask(question);
-  if (!asked.problem.empty()) return trial.Add(level, asked.problem + why, &asked.exchange);
+  if (!asked.problem.empty()) return trial.Add(std::min(level, asked.level), asked.problem + why, &asked.exchange);
   // Who rolls dice is told so by the check of that name.
   if (trial.session.varies(trial.target)) return;
   const std::string difference =
@@ -46,7 +46,7 @@ void CheckDeterminism(Trial& trial) {
     const Asked asked = trial.session.Ask(trial.session.PlainQuestion(trial.target));
     if (!asked.problem.empty()) {
       trial.session.SetVaries(trial.target);
-      return trial.Fail("asked again, it " + asked.problem, &asked.exchange);
+      return trial.Fail("asked again, it " + asked.problem, asked);
     }
     const std::string difference = Difference(before, Decision(trial.target, asked.reply));
     if (difference.empty()) continue;
@@ -65,7 +65,7 @@ void CheckOneNode(Trial& trial) {
   question.nodes = question.nodes.subspan(which, 1);
   const Asked asked = trial.session.Ask(question);
   // Kube-scheduler asks so for the node that preemption made room on.
-  if (!asked.problem.empty()) return trial.Fail("asked about one node alone, it " + asked.problem, &asked.exchange);
+  if (!asked.problem.empty()) return trial.Fail("asked about one node alone, it " + asked.problem, asked);
   JudgeSubset(trial, asked, question.nodes);
 }
 

@@ -50,8 +50,7 @@ net::ClientRequest Request(const Session& session, Target target, const std::str
 bool StillWorks(Trial& trial, Target target, const std::string& after) {
   const Asked asked = trial.session.Ask(trial.session.PlainQuestion(target));
   if (asked.problem.empty()) return true;
-  trial.Fail(std::string(ToString(target.verb)) + ": the request after " + after + ": " + asked.problem,
-             &asked.exchange);
+  trial.Fail(std::string(ToString(target.verb)) + ": the request after " + after + ": " + asked.problem, asked);
   return false;
 }
 

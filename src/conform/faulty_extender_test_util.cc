@@ -197,7 +197,15 @@ net::HttpResponse FaultyExtender::AnswerVerb(const std::string& verb, const net:
   std::string body = reply.ToJson();
   if (fault_ == Fault::kLatin1) Replace(body, kReason, "endet auf 3 f\xfcr immer");
   if (fault_ == Fault::kHalfCharacter) Replace(body, kReason, R"(ends in \ud83d)");
-  return {200, "application/json", std::move(body), {}};
+  net::HttpResponse response{200, "application/json", std::move(body), {}};
+  const std::string* accepted = request.headers.Find("Accept-Encoding");
+  const bool plain = accepted != nullptr && *accepted == "identity";
+  if (fault_ == Fault::kGzip || (fault_ == Fault::kGzipByDefault && !plain)) {
+    response.headers.Add("Content-Encoding", "GZip");
+    response.body = "\x1f\x8b\x08";
+  }
+  if (fault_ == Fault::kOddCoding) response.headers.Add("Content-Encoding", "utf-8");
+  return response;
 }
 
 const Value& FaultyExtender::Get(const Value& object, const std::string& key) const {

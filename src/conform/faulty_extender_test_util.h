@@ -27,6 +27,9 @@ enum class Fault : uint8_t {
   kWrongTop,
   kSaysNothing,
   kNodesOnly,
+  kGzip,
+  kGzipByDefault,  // unless plain bytes are asked for
+  kOddCoding,      // names one that does not exist
   // Filter.
   kError,
   kInventsNode,

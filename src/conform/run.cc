@@ -56,7 +56,10 @@ std::string WhySkipped(const Check& check, const Session& session) {
   if (check.server) return session.ServedVerbs().empty() ? "no verb is served" : "";
   if (session.base(check.target) == nullptr) return "as asked";
   const bool answers = check.name == ToString(check.target) + ".answers";
-  if (!answers && !session.served(check.target)) return ToString(check.target) + " is not served";
+  if (!answers && !session.served(check.target)) {
+    const bool works = session.base(check.target)->level == Level::kWarning;
+    return ToString(check.target) + (works ? " gives answers that cannot be read here" : " is not served");
+  }
   return "";
 }
 

@@ -116,6 +116,7 @@ INSTANTIATE_TEST_SUITE_P(
         FaultCase{Fault::kError, "filter.nodes.answers", kE, "Error \"not today\""},
         FaultCase{Fault::kTextScore, "prioritize.nodes.answers", kE, "Score"},
         FaultCase{Fault::kFractionalScore, "prioritize.names.answers", kE, "7.5: must be an integer"},
+        FaultCase{Fault::kGzip, "prioritize.nodes.answers", kW, "answers in gzip without being asked"},
         FaultCase{Fault::kLatin1, "filter.nodes.answers", kW, "kube-scheduler reads U+FFFD"},
         FaultCase{Fault::kHalfCharacter, "filter.names.answers", kW, "kube-scheduler reads U+FFFD"},
         FaultCase{Fault::kClaimsToBind, "bind.answers", kW, "bound a pod that does not exist"}));
@@ -183,6 +184,25 @@ INSTANTIATE_TEST_SUITE_P(
         FaultCase{Fault::kShouts, "server.keep-alive", kW, "gives one answer on a connection and no more"},
         FaultCase{Fault::kHangsUp, "server.keep-alive", kW, "gives one answer on a connection and no more"},
         FaultCase{Fault::kMixesUp, "server.concurrency", kE, "which another request asked about"}));
+
+TEST(ConformTest, CompressionIsNotAskedForAndGzipAloneIsTakenForSuch) {
+  for (const Fault fault : {Fault::kGzipByDefault, Fault::kOddCoding}) {
+    const FaultyExtender extender(fault);
+    Options options = OptionsFor(extender.url());
+    options.skip = {"big", "latency", "server"};
+    EXPECT_THAT(Findings(RunOn(options)), IsEmpty());
+  }
+}
+
+TEST(ConformTest, AnExtenderThatAnswersInGzipIsWarnedAndNotCheckedFurther) {
+  const FaultyExtender extender(Fault::kGzip);
+  Options options = OptionsFor(extender.url());
+  options.skip = {"bind"};
+  const Report report = RunOn(options);
+  EXPECT_TRUE(report.ok(/*strict=*/false)) << "kube-scheduler reads it";
+  EXPECT_FALSE(report.ok(/*strict=*/true));
+  EXPECT_EQ(Find(report, "filter.nodes.subset")->verdict, "filter.nodes gives answers that cannot be read here");
+}
 
 TEST(ConformTest, AFaultOfEveryCandidateIsToldOnce) {
   const FaultyExtender extender(Fault::kForgetsBudgets);

@@ -22,7 +22,8 @@ namespace berth::conform {
 struct Asked {
   Exchange exchange;
   Reply reply;
-  std::string problem;  // why kube-scheduler could not use the answer; empty: it can
+  std::string problem;          // why the answer is of no use; empty: it is
+  Level level = Level::kError;  // of the problem; a warning if kube-scheduler could use the answer all the same
 };
 
 // Thread safety: none.
@@ -77,6 +78,8 @@ struct Trial {
   CheckResult& result;
 
   void Fail(const std::string& sentence, const Exchange* exchange = nullptr) { Add(Level::kError, sentence, exchange); }
+  // About the problem of an answer, on its level.
+  void Fail(const std::string& sentence, const Asked& asked) { Add(asked.level, sentence, &asked.exchange); }
   void Warn(const std::string& sentence, const Exchange* exchange = nullptr) {
     Add(Level::kWarning, sentence, exchange);
   }

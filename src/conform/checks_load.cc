@@ -84,7 +84,7 @@ std::vector<std::unique_ptr<net::RawConnection>> Stall(Caller& caller, const std
 
 void CheckBig(Trial& trial) {
   Session& session = trial.session;
-  const std::vector<SampleNode> nodes = session.ManyNodes(session.options().big_nodes);
+  const std::vector<SampleNode> nodes = session.BigNodes(trial.target.shape);
   Question question = session.PlainQuestion(trial.target);
   question.nodes = nodes;
   const std::string body = WriteQuestion(question);

@@ -245,6 +245,11 @@ std::string FaultyExtender::Objection(const net::HttpRequest& request, const Val
       return Lower(request.body).find("berthconformunknown") != std::string::npos ? "unknown field" : "";
     case Fault::kFailsForUnknownNode:
       return std::ranges::find(names, "berth-conform-no-such-node") != names.end() ? "no such node" : "";
+    case Fault::kFailsForMadeUpNames:
+      return std::ranges::any_of(Get(args, "NodeNames").items(),
+                                 [](const Value& name) { return name.text().starts_with("berth-conform-"); })
+                 ? "no such node"
+                 : "";
     default:
       return "";
   }

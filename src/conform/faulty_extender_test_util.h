@@ -72,6 +72,7 @@ enum class Fault : uint8_t {
   kExactKeys,
   kStrictFields,
   kFailsForUnknownNode,
+  kFailsForMadeUpNames,
   kSmallBodies,
   kTires,
   // The server.

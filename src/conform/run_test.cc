@@ -251,6 +251,20 @@ TEST(ConformTest, OneShapeIsEnoughUnlessBothAreAskedFor) {
   EXPECT_TRUE(nodes.ok(/*strict=*/true));
 }
 
+TEST(ConformTest, NamesOfAFileAreNotJoinedByNamesThatNoClusterHas) {
+  const FaultyExtender extender(Fault::kFailsForMadeUpNames);
+  Options options = OptionsFor(extender.url());
+  options.skip = {"latency", "server.slow-client"};
+  for (const char* name : {"own-0", "own-1", "own-2", "own-3"}) {
+    options.nodes.push_back({name, R"({"metadata":{"name":")" + std::string(name) + "\"}}"});
+  }
+  const Report report = RunOn(options);
+  EXPECT_TRUE(report.ok(/*strict=*/false)) << ::testing::PrintToString(Findings(report));
+  EXPECT_THAT(Find(report, "filter.names.big")->verdict, HasSubstr("4 nodes, "));
+  EXPECT_THAT(Find(report, "prioritize.nodes.big")->verdict, HasSubstr("200 nodes, "));
+  EXPECT_TRUE(Find(report, "filter.names.unknown-node")->warned()) << "that is where such names belong";
+}
+
 TEST(ConformTest, AVerbThatIsNotNamedIsNotAsked) {
   const FaultyExtender extender(Fault::kFails, "bind");
   Options options;

@@ -54,6 +54,11 @@ std::vector<SampleNode> Session::ManyNodes(size_t count) const {
   return nodes;
 }
 
+std::vector<SampleNode> Session::BigNodes(Shape shape) const {
+  const bool known = shape == Shape::kNames && !options_.nodes.empty();
+  return ManyNodes(known ? std::min(options_.big_nodes, options_.nodes.size()) : options_.big_nodes);
+}
+
 const std::string& Session::path(Verb verb) const {
   switch (verb) {
     case Verb::kFilter:

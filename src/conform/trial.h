@@ -39,6 +39,9 @@ class Session {
   std::span<const SampleNode> nodes(Verb verb) const;
   // Others besides, up to so many.
   std::vector<SampleNode> ManyNodes(size_t count) const;
+  // Those of the largest question. Names of a file are not joined by others: an extender that looks names up in its
+  // cluster may well fail over names that no cluster has.
+  std::vector<SampleNode> BigNodes(Shape shape) const;
   // Empty: not to be checked.
   const std::string& path(Verb verb) const;
 

@@ -29,7 +29,7 @@ constexpr Row kRows[] = {
     {kF | kP | kE, kBoth, "determinism", "answers equal questions equally", CheckDeterminism},
     {kF, kBoth, "one-node", "answers about a single node", CheckOneNode},
     {kF | kP | kE, kBoth, "empty-list", "has nothing to say about no node", CheckEmptyList},
-    {kF | kP | kE, kBoth, "nulls", "takes null for a field that is not there", CheckNulls},
+    {kF | kP | kE, kBoth, "nulls", "takes null for what is not there", CheckNulls},
     {kF | kP | kE, kBoth, "key-case", "reads keys in any case, as Go does", CheckKeyCase},
     {kF | kP | kE, kBoth, "unknown-fields", "passes over fields that it does not know", CheckUnknownFields},
     {kF | kP, kNames, "unknown-node", "goes on when it does not know a node", CheckUnknownNode},

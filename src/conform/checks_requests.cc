@@ -10,15 +10,15 @@ namespace {
 
 constexpr char kNoSuchNode[] = "berth-conform-no-such-node";
 
-// Asks the question, which means the same as the plain one, and complains on `level` about another answer.
-void JudgeSame(Trial& trial, const Question& question, Level level, const std::string& why) {
+// Asks the question, which means the same as the plain one. Complains about an answer of no use on the level `failure`,
+// about another decision on the level `difference`.
+void JudgeSame(Trial& trial, const Question& question, Level failure, Level difference, const std::string& why) {
   const Asked asked = trial.session.Ask(question);
-  if (!asked.problem.empty()) return trial.Add(std::min(level, asked.level), asked.problem + why, &asked.exchange);
+  if (!asked.problem.empty()) return trial.Add(std::min(failure, asked.level), asked.problem + why, &asked.exchange);
   // Who rolls dice is told so by the check of that name.
   if (trial.session.varies(trial.target)) return;
-  const std::string difference =
-      Difference(Decision(trial.target, trial.base().reply), Decision(trial.target, asked.reply));
-  if (!difference.empty()) trial.Add(level, "decides otherwise, " + difference + why, &asked.exchange);
+  const std::string what = Difference(Decision(trial.target, trial.base().reply), Decision(trial.target, asked.reply));
+  if (!what.empty()) trial.Add(difference, "decides otherwise, " + what + why, &asked.exchange);
 }
 
 // The plain question with every object changed.
@@ -82,17 +82,30 @@ void CheckEmptyList(Trial& trial) {
 }
 
 void CheckNulls(Trial& trial) {
-  Changed changed = Change(trial.session, trial.target, PodWithNulls, NodeWithNulls);
-  changed.question.pod = changed.pod;
-  changed.question.nodes = changed.nodes;
-  changed.question.list_nulls = true;
-  JudgeSame(trial, changed.question, Level::kError, " (with null for fields that are not there, as Go may write them)");
+  Changed written = Change(trial.session, trial.target, PodWithUnsetTime, NodeWithNamelessImage);
+  written.question.pod = written.pod;
+  written.question.nodes = written.nodes;
+  written.question.unset_times = true;
+  const bool nodes = trial.target.shape == Shape::kNodes && trial.target.verb != Verb::kPreempt;
+  // Another decision may be meant so: the pod has a condition more.
+  JudgeSame(
+      trial, written.question, Level::kError, Level::kWarning,
+      nodes
+          ? " (with null for the lastProbeTime of a condition and the names of an image, as kube-scheduler writes them)"
+          : " (with null for the lastProbeTime of a condition, as kube-scheduler writes it)");
+  Changed filled = Change(trial.session, trial.target, PodWithNulls, NodeWithNulls);
+  filled.question.pod = filled.pod;
+  filled.question.nodes = filled.nodes;
+  filled.question.list_nulls = true;
+  JudgeSame(trial, filled.question, Level::kWarning, Level::kWarning,
+            " (with null for fields that are not there; kube-scheduler leaves them out)");
 }
 
 void CheckKeyCase(Trial& trial) {
   Question question = trial.session.PlainQuestion(trial.target);
   question.lower_case = true;
-  JudgeSame(trial, question, Level::kWarning, " (with nodeNames for NodeNames; kube-scheduler writes the latter)");
+  JudgeSame(trial, question, Level::kWarning, Level::kWarning,
+            " (with nodeNames for NodeNames; kube-scheduler writes the latter)");
 }
 
 void CheckUnknownFields(Trial& trial) {
@@ -100,7 +113,7 @@ void CheckUnknownFields(Trial& trial) {
   changed.question.pod = changed.pod;
   changed.question.nodes = changed.nodes;
   changed.question.unknown_fields = true;
-  JudgeSame(trial, changed.question, Level::kError,
+  JudgeSame(trial, changed.question, Level::kError, Level::kError,
             " (with fields that it does not know, as a newer cluster sends them)");
 }
 

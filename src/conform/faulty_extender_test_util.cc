@@ -241,6 +241,10 @@ std::string FaultyExtender::Objection(const net::HttpRequest& request, const Val
       return names.empty() && !preempts ? "index out of range" : "";
     case Fault::kFailsForNull:
       return request.body.find(R"("finalizers":null)") != std::string::npos ? "nil pointer" : "";
+    case Fault::kFailsForUnsetTime:
+      return request.body.find(R"("lastProbeTime":null)") != std::string::npos ? "nil pointer" : "";
+    case Fault::kFailsForNamelessImage:
+      return request.body.find(R"("names":null)") != std::string::npos ? "nil pointer" : "";
     case Fault::kStrictFields:
       return Lower(request.body).find("berthconformunknown") != std::string::npos ? "unknown field" : "";
     case Fault::kFailsForUnknownNode:
@@ -267,8 +271,10 @@ Value FaultyExtender::Filter(const Value& args) {
   std::vector<std::string> passed;
   Value failed = Value::Object();
   const size_t turn = requests_;
+  const bool tried = !Get(Get(Get(args, "Pod"), "status"), "conditions").items().empty();
   for (const std::string& name : names) {
-    if (Passes(name) && !(fault_ == Fault::kDice && turn % 2 == 0 && name.ends_with('5'))) {
+    if (Passes(name) && !(fault_ == Fault::kDice && turn % 2 == 0 && name.ends_with('5')) &&
+        !(fault_ == Fault::kLooksAtConditions && tried && name.ends_with('5'))) {
       passed.push_back(name);
     } else if (fault_ != Fault::kForgetsNode) {
       failed.Set(name, Text(fault_ == Fault::kGivesNoReason ? "" : kReason));

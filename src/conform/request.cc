@@ -92,7 +92,7 @@ class Writer {
           Key("UID");
           text_ += Json(victim.uid) + "}";
         } else {
-          text_ += victim.json;
+          text_ += question_.unset_times ? PodWithUnsetTime(victim.json) : victim.json;
         }
       }
       text_ += "],";

@@ -35,6 +35,7 @@ struct Question {
   bool lower_case = false;            // keys as Go also reads them: nodeNames
   bool unknown_fields = false;        // beside the fields of the message
   bool list_nulls = false;            // in the node list's own fields
+  bool unset_times = false;           // in the conditions of victims
 };
 std::string WriteQuestion(const Question& question);
 

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <initializer_list>
 #include <string_view>
+#include <utility>
 
 #include "api/json_value.h"
 #include "berth/value.h"
@@ -62,6 +63,22 @@ Value Changed(const Value& object, std::string_view key, const Change& change) {
 Value Parse(const std::string& object) {
   std::vector<FieldError> errors;
   return ParseJson(object, errors);
+}
+
+// With the member `key` changed, or added.
+Value With(const Value& object, const std::string& key, Value value) {
+  Value result = Value::Object();
+  for (const auto& [name, old] : object.members()) {
+    if (name != key) result.Set(name, old);
+  }
+  result.Set(key, std::move(value));
+  return result;
+}
+
+const Value& Get(const Value& object, std::string_view key) {
+  static const Value null;
+  const Value* found = object.Find(key);
+  return found == nullptr ? null : *found;
 }
 
 // The fields that the object does not have, as null.
@@ -127,6 +144,34 @@ std::string WithUnknownFields(const std::string& object) {
   Value value = Parse(object);
   for (const char* part : {"metadata", "spec", "status"}) value = Changed(value, part, add);
   return value.Set("berthConformUnknown", unknown).ToJson();
+}
+
+std::string PodWithUnsetTime(const std::string& pod) {
+  const Value value = Parse(pod);
+  const Value& status = Get(value, "status");
+  Value conditions = Value::Array();
+  bool tried = false;
+  for (const Value& condition : Get(status, "conditions").items()) {
+    tried = tried || Get(condition, "type").text() == "PodScheduled";
+    conditions.Append(With(condition, "lastProbeTime", Value()));
+  }
+  if (!tried) {
+    const bool bound = !Get(Get(value, "spec"), "nodeName").text().empty();
+    conditions.Append(
+        Parse(bound ? R"({"type":"PodScheduled","status":"True","lastProbeTime":null,)"
+                      R"("lastTransitionTime":"2026-01-01T00:00:00Z"})"
+                    : R"({"type":"PodScheduled","status":"False","lastProbeTime":null,"lastTransitionTime":)"
+                      R"("2026-01-01T00:00:01Z","reason":"Unschedulable","message":"0/1 nodes are available"})"));
+  }
+  return With(value, "status", With(status, "conditions", std::move(conditions))).ToJson();
+}
+
+std::string NodeWithNamelessImage(const std::string& node) {
+  const Value value = Parse(node);
+  const Value& status = Get(value, "status");
+  Value images = Value::Array(Get(status, "images").items());
+  images.Append(Value::Object({{"names", Value()}, {"sizeBytes", Value::Int(177'332'929)}}));
+  return With(value, "status", With(status, "images", std::move(images))).ToJson();
 }
 
 std::string PodWithNulls(const std::string& pod) {

@@ -34,8 +34,13 @@ std::string MakePod();
 Result<std::string> ReadPod(const std::string& path);
 Result<std::vector<SampleNode>> ReadNodes(const std::string& path);
 
-// `object` with fields that no version of the API has, and with nulls where it has nothing. REQUIRES: a JSON object.
+// `object` with fields that no version of the API has. REQUIRES, as below: a JSON object.
 std::string WithUnknownFields(const std::string& object);
+// With the nulls that Go does write: the time of a condition that nobody set, as in every pod that was tried or bound
+// before, and the names of an image that lost its tag.
+std::string PodWithUnsetTime(const std::string& pod);
+std::string NodeWithNamelessImage(const std::string& node);
+// With null for fields that Go leaves out when there is nothing in them, and writers in other languages may not.
 std::string PodWithNulls(const std::string& pod);
 std::string NodeWithNulls(const std::string& node);
 

@@ -64,6 +64,23 @@ TEST(SamplesTest, VariantsSayTheSameInOtherWords) {
   EXPECT_TRUE(Parse(NodeWithNulls(MakeNode(0, {}).json)).Find("spec")->Find("taints")->is_null());
 }
 
+TEST(SamplesTest, NullsOfTimesAndNamesAreWrittenAsGoDoes) {
+  const auto conditions = [](const std::string& pod) {
+    return Parse(PodWithUnsetTime(pod)).Find("status")->Find("conditions")->ToJson();
+  };
+  EXPECT_THAT(conditions(MakePod()), StartsWith(R"([{"type":"PodScheduled","status":"False","lastProbeTime":null,)"));
+  EXPECT_EQ(conditions(R"({"spec":{"nodeName":"a"}})"),
+            R"([{"type":"PodScheduled","status":"True","lastProbeTime":null,)"
+            R"("lastTransitionTime":"2026-01-01T00:00:00Z"}])");
+  EXPECT_EQ(conditions(R"({"status":{"conditions":[{"type":"PodScheduled","lastProbeTime":"x"}]}})"),
+            R"([{"type":"PodScheduled","lastProbeTime":null}])")
+      << "there is one condition of a type";
+  const Value images = *Parse(NodeWithNamelessImage(MakeNode(0, {}).json)).Find("status")->Find("images");
+  EXPECT_EQ(images.items().size(), 32U);
+  EXPECT_EQ(images.items().back().ToJson(), R"({"names":null,"sizeBytes":177332929})");
+  EXPECT_EQ(NodeWithNamelessImage("{}"), R"({"status":{"images":[{"names":null,"sizeBytes":177332929}]}})");
+}
+
 TEST(SamplesTest, RequestsHaveTheKeysOfTheProtocol) {
   const std::string pod = MakePod();
   const std::vector<SampleNode> nodes = {{"a", R"({"metadata":{"name":"a"}})"}, {"b", R"({"metadata":{"name":"b"}})"}};

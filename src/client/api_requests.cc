@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "client/wire.h"
+#include "net/event_loop.h"
 
 namespace berth::client {
 namespace {
@@ -31,6 +32,7 @@ int RetryAfter(const net::HttpResponse& response) {
 
 struct ApiRequests::Call {
   ApiRequest request;
+  net::Deadline until = net::kNoDeadline;  // not sent later than that
   Pacer* pacer = nullptr;
   Done done;
   std::string authorization;  // as it was sent
@@ -51,6 +53,7 @@ net::Headers ApiRequests::HeadersWith(const std::string& authorization) const {
 
 void ApiRequests::Send(ApiRequest request, Pacer* pacer, Done done) {
   auto call = std::make_shared<Call>();
+  call->until = net::After(request.within);
   call->request = std::move(request);
   call->pacer = pacer;
   call->done = std::move(done);
@@ -59,10 +62,19 @@ void ApiRequests::Send(ApiRequest request, Pacer* pacer, Done done) {
 
 void ApiRequests::Pace(const std::shared_ptr<Call>& call) {
   if (call->pacer == nullptr) return Go(call);
-  call->pacer->Run([this, call] { Go(call); });
+  if (!call->pacer->Run([this, call] { Go(call); }, call->until)) Drop(call);
+}
+
+void ApiRequests::Drop(const std::shared_ptr<Call>& call) {
+  ApiReply reply;
+  reply.status = {.code = 0, .message = "not sent: too many requests wait for their turn", .unsent = true};
+  call->done(std::move(reply));
 }
 
 void ApiRequests::Go(const std::shared_ptr<Call>& call) {
+  const bool hurry = call->until != net::kNoDeadline;
+  const Duration left{hurry ? (call->until - std::chrono::steady_clock::now()) / std::chrono::nanoseconds(1) : 0};
+  if (hurry && left.ns <= 0) return Drop(call);
   call->authorization = credentials_.Header();
   net::ClientRequest request;
   request.method = call->request.method;
@@ -71,6 +83,7 @@ void ApiRequests::Go(const std::shared_ptr<Call>& call) {
   if (!call->request.body.empty()) request.headers.Add("Content-Type", call->request.content_type);
   request.body = call->request.body;
   request.timeout = call->request.timeout;
+  request.send_within = left;
   client_->Send(std::move(request),
                 [this, call](Result<net::HttpResponse> answer) { OnAnswer(call, std::move(answer)); });
 }
@@ -79,6 +92,7 @@ void ApiRequests::OnAnswer(const std::shared_ptr<Call>& call, Result<net::HttpRe
   ApiReply reply;
   if (!answer.ok()) {
     reply.status = {0, answer.error().text()};
+    reply.status.unsent = net::IsUnsent(answer.error());
     reply.too_large = net::IsTooLarge(answer.error());
     return call->done(std::move(reply));
   }
@@ -88,7 +102,8 @@ void ApiRequests::OnAnswer(const std::shared_ptr<Call>& call, Result<net::HttpRe
     return Go(call);
   }
   const int wait = RetryAfter(response);
-  if (wait >= 0 && call->pacer != nullptr && call->retries < kMaxRetries) {
+  const bool in_time = call->until - std::chrono::steady_clock::now() > std::chrono::seconds(wait);
+  if (wait >= 0 && in_time && call->pacer != nullptr && call->retries < kMaxRetries) {
     ++call->retries;
     return call->pacer->RunLater(std::chrono::seconds(wait), [this, call] { Go(call); });
   }

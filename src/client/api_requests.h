@@ -19,7 +19,10 @@ struct ApiRequest {
   std::string path;  // with the query
   std::string body;
   std::string content_type = "application/json";
-  Duration timeout = Duration::Seconds(30);
+  Duration timeout = Duration::Seconds(30);  // of the answer, once it is this request's turn
+  // For how long it is worth sending, from the call on: waiting for its turn, and for what the server puts off, counts.
+  // 0: for ever.
+  Duration within;
 };
 
 struct ApiReply {
@@ -40,7 +43,9 @@ class ApiRequests {
   ~ApiRequests() = default;
 
   // Calls `done` once, unless `pacer` (null: no limit) is stopped before. An answer of 429, or of 5xx with Retry-After,
-  // is waited out by the pacer, a few times; a 401 is tried once more if there is another token by now.
+  // is waited out by the pacer, a few times; a 401 is tried once more if there is another token by now. What is not
+  // sent in time is answered so (unsent), as soon as that is known; what the server puts off beyond it, with its
+  // answer.
   void Send(ApiRequest request, Pacer* pacer, Done done);
 
   net::HttpClient& client() { return *client_; }
@@ -50,6 +55,7 @@ class ApiRequests {
  private:
   struct Call;
   void Pace(const std::shared_ptr<Call>& call);
+  static void Drop(const std::shared_ptr<Call>& call);
   void Go(const std::shared_ptr<Call>& call);
   void OnAnswer(const std::shared_ptr<Call>& call, Result<net::HttpResponse> answer);
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "berth/clock.h"
@@ -18,13 +19,14 @@ namespace berth::client {
 struct ApiStatus {
   int code = 200;
   std::string message;
+  bool unsent = false;  // the request never left: its time was over before
 
   bool ok() const { return code >= 200 && code < 300; }
   bool not_found() const { return code == 404; }
   bool conflict() const { return code == 409; }
   bool gone() const { return code == 410; }  // a resource version that is too old
   // Nobody knows whether the write took effect: whoever must know has to read the object.
-  bool uncertain() const { return code == 0 || code >= 500; }
+  bool uncertain() const { return !unsent && (code == 0 || code >= 500); }
 };
 using Answer = std::function<void(const ApiStatus&)>;
 
@@ -112,6 +114,17 @@ class ClusterApi {
                       std::function<void(const ApiStatus&, Ptr<Pod>)> done) = 0;
 
   virtual void Bind(const ObjectName& pod, const std::string& node, Answer done) = 0;
+
+  // The same for those who do not wait for ever: what cannot be sent within that time, because others go first or the
+  // server puts it off, is not sent at all (unsent). A door where nothing waits has nothing to do for it.
+  virtual void GetPodWithin(Duration, const std::string& ns, const std::string& name,
+                            std::function<void(const ApiStatus&, Ptr<Pod>)> done) {
+    GetPod(ns, name, std::move(done));
+  }
+  virtual void BindWithin(Duration, const ObjectName& pod, const std::string& node, Answer done) {
+    Bind(pod, node, std::move(done));
+  }
+
   virtual void PatchPodStatus(const PodStatusPatch& patch, Answer done) = 0;
   // Graceful: the pod is terminating first.
   virtual void DeletePod(const ObjectName& pod, Answer done) = 0;

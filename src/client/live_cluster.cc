@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -285,9 +286,16 @@ std::unique_ptr<Watch> LiveCluster::StartWatch(Kind kind, const std::string& res
 
 void LiveCluster::GetPod(const std::string& ns, const std::string& name,
                          std::function<void(const ApiStatus&, Ptr<Pod>)> done) {
+  GetPodWithin(Duration{}, ns, name, std::move(done));
+}
+
+void LiveCluster::GetPodWithin(Duration within, const std::string& ns, const std::string& name,
+                               std::function<void(const ApiStatus&, Ptr<Pod>)> done) {
   ApiRequest request;
   request.path = PodPath(ns, name);
   request.timeout = impl_->options.request_timeout;
+  request.within = within;
+  if (within.ns > 0) request.timeout = std::min(request.timeout, within);  // nobody reads what comes later
   impl_->writes->Send(std::move(request), &impl_->pacer, [impl = impl_.get(), done = std::move(done)](ApiReply reply) {
     Ptr<Pod> pod;
     if (reply.status.ok()) {
@@ -303,7 +311,12 @@ void LiveCluster::GetPod(const std::string& ns, const std::string& name,
 }
 
 void LiveCluster::Bind(const ObjectName& pod, const std::string& node, Answer done) {
+  BindWithin(Duration{}, pod, node, std::move(done));
+}
+
+void LiveCluster::BindWithin(Duration within, const ObjectName& pod, const std::string& node, Answer done) {
   ApiRequest request;
+  request.within = within;
   request.method = "POST";
   request.path = PodPath(pod.namespace_, pod.name) + "/binding";
   request.body = BindingBody(pod, node);

@@ -24,12 +24,13 @@ bool TokenBucket::Take(TimePoint now) {
   return true;
 }
 
-TokenBucket::TimePoint TokenBucket::Next(TimePoint now) {
+TokenBucket::TimePoint TokenBucket::Next(TimePoint now, size_t others) {
   if (qps_ <= 0) return now;
   Fill(now);
-  if (tokens_ >= 1) return now;
+  const double needed = 1 + static_cast<double>(others);
+  if (tokens_ >= needed) return now;
   // Rounded up, and no further away than an hour: a tiny rate must not overflow the clock.
-  const double wait = std::min((1 - tokens_) / qps_, 3600.0);
+  const double wait = std::min((needed - tokens_) / qps_, 3600.0);
   return now + std::chrono::duration_cast<std::chrono::nanoseconds>(Seconds(wait)) + std::chrono::nanoseconds(1);
 }
 
@@ -37,18 +38,21 @@ Pacer::Pacer(double qps, int burst) : bucket_(qps, burst, std::chrono::steady_cl
 
 Pacer::~Pacer() { Stop(); }
 
-void Pacer::Run(Call call) {
+bool Pacer::Run(Call call, TimePoint until) {
   {
     const std::lock_guard lock(mutex_);
-    if (stopped_) return;
-    if (!waiting_.empty() || !bucket_.Take(std::chrono::steady_clock::now())) {
+    if (stopped_) return true;
+    const TimePoint now = std::chrono::steady_clock::now();
+    if (!waiting_.empty() || !bucket_.Take(now)) {
+      if (bucket_.Next(now, waiting_.size()) > until) return false;
       waiting_.push_back(std::move(call));
       if (!thread_.joinable()) thread_ = std::thread([this] { Loop(); });
       changed_.notify_one();
-      return;
+      return true;
     }
   }
   call();
+  return true;
 }
 
 void Pacer::RunLater(std::chrono::nanoseconds delay, Call call) {

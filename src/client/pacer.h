@@ -25,8 +25,8 @@ class TokenBucket {
   TokenBucket(double qps, int burst, TimePoint now);
   // Takes one and returns true; false when there is none yet.
   bool Take(TimePoint now);
-  // When the next one is there; not after `now` if it is.
-  TimePoint Next(TimePoint now);
+  // When the next one is there, or the one behind so many others; not after `now` if it is.
+  TimePoint Next(TimePoint now, size_t others = 0);
 
  private:
   void Fill(TimePoint now);
@@ -40,6 +40,7 @@ class TokenBucket {
 class Pacer {
  public:
   using Call = std::function<void()>;
+  using TimePoint = TokenBucket::TimePoint;
 
   Pacer(double qps, int burst);
   ~Pacer();
@@ -47,8 +48,8 @@ class Pacer {
   Pacer& operator=(const Pacer&) = delete;
 
   // Calls when the rate allows and all calls before it have gone: at once, or later on the pacer's thread, and then it
-  // must not take long.
-  void Run(Call call);
+  // must not take long. False: its turn would come after `until`, so it is not called and takes nobody's turn.
+  bool Run(Call call, TimePoint until = TimePoint::max());
   // The same, but not before the delay is over; what it waits for does not keep others waiting.
   void RunLater(std::chrono::nanoseconds delay, Call call);
   // No call begins after it has returned; those that wait are dropped. REQUIRES: not called by a call.

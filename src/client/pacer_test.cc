@@ -40,6 +40,14 @@ TEST(TokenBucketTest, SaysWhenTheNextOneIsThere) {
   EXPECT_LE(next, kStart + milliseconds(251));
 }
 
+TEST(TokenBucketTest, SaysWhenThoseBehindOthersAreThere) {
+  TokenBucket bucket(4, 3, kStart);
+  EXPECT_EQ(bucket.Next(kStart, 2), kStart);
+  EXPECT_GE(bucket.Next(kStart, 3), kStart + milliseconds(250));
+  EXPECT_LE(bucket.Next(kStart, 3), kStart + milliseconds(251));
+  EXPECT_GE(bucket.Next(kStart, 11), kStart + milliseconds(2250));
+}
+
 TEST(TokenBucketTest, TimeThatGoesBackGivesNothing) {
   TokenBucket bucket(1, 1, kStart);
   ASSERT_TRUE(bucket.Take(kStart + seconds(5)));
@@ -90,6 +98,17 @@ TEST(PacerTest, WhatIsPutOffDoesNotKeepOthersWaiting) {
   EXPECT_TRUE(now);
   pacer.Stop();
   EXPECT_FALSE(late);
+}
+
+TEST(PacerTest, WhatWouldComeTooLateIsNotCalledAndTakesNobodysTurn) {
+  Pacer pacer(1e-3, 1);  // the next turns are 1000 s and 2000 s away
+  const Pacer::TimePoint begin = std::chrono::steady_clock::now();
+  int calls = 0;
+  EXPECT_TRUE(pacer.Run([&] { ++calls; }, begin));  // there is a turn at once: nothing has to be waited for
+  for (int i = 0; i < 1000; ++i) EXPECT_FALSE(pacer.Run([&] { ++calls; }, begin));
+  EXPECT_TRUE(pacer.Run([&] { ++calls; }, begin + seconds(1500)));
+  EXPECT_FALSE(pacer.Run([&] { ++calls; }, begin + seconds(1500)));
+  EXPECT_EQ(calls, 1);
 }
 
 TEST(PacerTest, NothingIsCalledAfterTheStop) {

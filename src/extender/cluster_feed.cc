@@ -11,6 +11,15 @@
 namespace berth::extender {
 namespace {
 
+// kube-scheduler waits for a bind for the extender's httpTimeout, 5 s unless told otherwise; then it gives the pod's
+// place to others, and a Binding posted after that would put the pod where its room is taken. Together these are less:
+// to read the pod, and until its Binding is sent. Its answer may take longer; it changes nothing any more.
+constexpr Duration kFindWithin = Duration::Seconds(2);
+constexpr Duration kBindWithin = Duration::Millis(2500);
+static_assert(kFindWithin.ns + kBindWithin.ns < Duration::Seconds(5).ns);
+
+constexpr const char* kTooLate = "it took too long: whoever asked may have given up";
+
 std::string TextOf(const client::ApiStatus& status) {
   if (status.code == 0) return status.message.empty() ? "no answer from the API server" : status.message;
   return status.message.empty() ? "the API server answered " + std::to_string(status.code) : status.message;
@@ -121,20 +130,29 @@ Error ClusterFeed::ReadWith(std::span<const std::shared_ptr<const Node>> nodes, 
 
 void ClusterFeed::FindPod(const std::string& ns, const std::string& name,
                           std::function<void(Result<std::shared_ptr<const Pod>>)> done) {
-  Post([this, ns, name, done = std::move(done)] {
-    api_->GetPod(ns, name, [this, ns, name, done](const client::ApiStatus& status, const client::Ptr<Pod>& pod) {
+  const Time until = clock_.Now() + kFindWithin;
+  Post([this, ns, name, until, done = std::move(done)] {
+    const auto answer = [this, ns, name, until, done](const client::ApiStatus& status, const client::Ptr<Pod>& pod) {
       if (status.not_found()) return Later([done] { done(std::shared_ptr<const Pod>()); });
-      if (status.ok() && pod) return Later([done, pod] { done(pod); });
-      const Error error("pod " + ns + "/" + name + " cannot be read: " + TextOf(status));
+      const bool late = clock_.Now() >= until;
+      if (status.ok() && pod && !late) return Later([done, pod] { done(pod); });
+      const Error error("pod " + ns + "/" + name +
+                        " cannot be read: " + (status.ok() && late ? kTooLate : TextOf(status)));
       Later([done, error] { done(error); });
-    });
+    };
+    const Duration left = until - clock_.Now();
+    if (left.ns <= 0) return answer({}, nullptr);
+    api_->GetPodWithin(left, ns, name, answer);
   });
 }
 
 void ClusterFeed::Bind(const Pod& pod, const std::string& node, std::function<void(Verdict)> done) {
   auto question = std::make_shared<Question>(Question{client::NameOf(pod), node, "", std::move(done)});
-  Post([this, question] {
-    api_->Bind(question->pod, question->node, [this, question](const client::ApiStatus& status) {
+  const Time until = clock_.Now() + kBindWithin;
+  Post([this, question, until] {
+    const Duration left = until - clock_.Now();
+    if (left.ns <= 0) return Later([question] { question->done(Verdict::Fail(kTooLate)); });
+    api_->BindWithin(left, question->pod, question->node, [this, question](const client::ApiStatus& status) {
       if (status.ok()) return Later([question] { question->done({}); });
       question->failure = TextOf(status);
       if (status.uncertain()) return LookUp(question);

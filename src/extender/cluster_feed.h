@@ -43,6 +43,8 @@ class ClusterFeed final : public NodeSource, public Binder {
                  const std::function<void(const Snapshot&)>& read) override;
   bool ready() const override { return synced_; }
 
+  // Both fail, and post nothing, when kube-scheduler would not wait for it any more: the thread, the bounded rate of
+  // requests or the API server may be slow.
   void FindPod(const std::string& ns, const std::string& name,
                std::function<void(Result<std::shared_ptr<const Pod>>)> done) override;
   // A binding whose answer was lost is looked up before it is called a failure.

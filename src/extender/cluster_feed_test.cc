@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <future>
 #include <map>
@@ -34,7 +35,9 @@ struct World {
   std::map<Kind, client::WatchCallbacks> watches;
   std::map<std::string, Pod> pods;  // for GetPod, by namespace/name
   std::vector<std::string> bound;
+  Duration bind_within;  // of the last one
   ApiStatus bind_status, get_status;
+  std::function<void()> before_get;  // called when a pod is asked for
   std::vector<Kind> listed;
   size_t started = 0;  // watches
   // A binding is not answered before the door is closed, and then as one that was lost.
@@ -79,12 +82,18 @@ class FakeApi final : public client::ClusterApi {
   void GetPod(const std::string& ns, const std::string& name,
               std::function<void(const ApiStatus&, client::Ptr<Pod>)> done) override {
     const std::lock_guard lock(world_.mutex);
+    if (world_.before_get) world_.before_get();
     const auto it = world_.pods.find(ns + "/" + name);
     ApiStatus status = world_.get_status;
     client::Ptr<Pod> pod;
     if (it == world_.pods.end()) status = {404, "pods \"" + name + "\" not found"};
     if (status.ok()) pod = std::make_shared<const Pod>(it->second);
     world_.inbox->Post([done = std::move(done), status, pod] { done(status, pod); });
+  }
+  void BindWithin(Duration within, const client::ObjectName& pod, const std::string& node,
+                  client::Answer done) override {
+    world_.bind_within = within;
+    Bind(pod, node, std::move(done));
   }
   void Bind(const client::ObjectName& pod, const std::string& node, client::Answer done) override {
     const std::lock_guard lock(world_.mutex);
@@ -120,6 +129,17 @@ client::Ptr<Pod> PodOn(const std::string& name, const std::string& version, cons
   if (!node.empty()) pod.OnNode(node);
   return Versioned<Pod>(pod, version, "uid-" + name);
 }
+
+// Time that passes as ever, and can be let pass.
+class HastenedClock final : public Clock {
+ public:
+  Time Now() const override { return clock_.Now() + Duration{skipped_}; }
+  void Skip(Duration span) { skipped_ += span.ns; }
+
+ private:
+  util::SystemClock clock_;
+  std::atomic<int64_t> skipped_ = 0;
+};
 
 class ClusterFeedTest : public ::testing::Test {
  protected:
@@ -166,7 +186,7 @@ class ClusterFeedTest : public ::testing::Test {
     return said.get_future().get();
   }
 
-  util::SystemClock clock_;
+  HastenedClock clock_;
   std::ostringstream text_;
   util::Log log_{text_, "test", util::LogLevel::kInfo, clock_};
   World world_;
@@ -293,6 +313,49 @@ TEST_F(ClusterFeedTest, ABindingWhoseAnswerIsLostIsLookedUp) {
   EXPECT_EQ(BindNow(*PodOn("p", "1", ""), "n"), "");
   EXPECT_EQ(BindNow(*PodOn("p", "1", ""), "other"), "no answer from the API server");
   EXPECT_EQ(BindNow(*Versioned<Pod>(MakePod("p"), "1", "another"), "n"), "no answer from the API server");
+}
+
+TEST_F(ClusterFeedTest, ABindingIsNotPostedWhenKubeSchedulerHasGivenUp) {
+  feed_->Start({}, {});
+  world_.pods["default/p"] = *PodOn("p", "1", "");
+  EXPECT_EQ(BindNow(*PodOn("p", "1", ""), "n"), "");
+  EXPECT_GT(world_.bind_within, Duration{});
+  EXPECT_LE(world_.bind_within, Duration::Millis(2500));
+  EXPECT_EQ(world_.bound.size(), 1u);
+
+  // The thread is busy while time passes.
+  std::promise<void> busy, go_on, bound, found;
+  world_.inbox->Post([&] {
+    busy.set_value();
+    go_on.get_future().wait();
+  });
+  busy.get_future().wait();
+  feed_->Bind(*PodOn("p", "1", ""), "n", [&](const Verdict& verdict) {
+    EXPECT_THAT(verdict.message(), HasSubstr("took too long"));
+    bound.set_value();
+  });
+  bool asked = false;
+  world_.before_get = [&] { asked = true; };
+  feed_->FindPod("default", "p", [&](const Result<std::shared_ptr<const Pod>>& pod) {
+    EXPECT_FALSE(pod.ok());
+    found.set_value();
+  });
+  clock_.Skip(Duration::Seconds(3));
+  go_on.set_value();
+  bound.get_future().wait();
+  found.get_future().wait();
+  EXPECT_EQ(world_.bound.size(), 1u);
+  EXPECT_FALSE(asked);
+}
+
+TEST_F(ClusterFeedTest, APodThatIsReadTooLateIsNotFound) {
+  feed_->Start({}, {});
+  world_.pods["default/p"] = *PodOn("p", "1", "");
+  world_.before_get = [this] { clock_.Skip(Duration::Seconds(2)); };
+  const auto found = Find("p");
+  ASSERT_FALSE(found.ok());
+  EXPECT_THAT(found.error().text(), HasSubstr("pod default/p cannot be read: it took too long"));
+  EXPECT_EQ(*Find("q"), nullptr);  // that is certain, however late
 }
 
 TEST_F(ClusterFeedTest, AfterStopNothingIsRead) {

@@ -28,11 +28,13 @@ using std::chrono::steady_clock;
 
 constexpr size_t kSmallBody = size_t{16} << 10;
 constexpr const char* kTooLarge = "the answer exceeds ";
+constexpr const char* kUnsent = "timed out before it was sent";
 
 // One request on its way, and who hears of it.
 struct Exchange : Cancellable {
   ClientRequest request;
   Deadline deadline = kNoDeadline;
+  Deadline begin_by = kNoDeadline;  // not after `deadline`
 
   // Send.
   HttpClient::Done done;
@@ -80,6 +82,7 @@ class Handle final : public ResponseStream {
 }  // namespace
 
 bool IsTooLarge(const Error& error) { return error.text().find(kTooLarge) != std::string::npos; }
+bool IsUnsent(const Error& error) { return error.text().ends_with(kUnsent); }
 
 struct HttpClient::Impl {
   ClientOptions options;
@@ -191,13 +194,13 @@ Task<bool> HttpClient::Impl::Attempt(Exchange* exchange, bool* reused) {
   *reused = connection != nullptr;
   // Time that was spent in the queue counts: nothing is sent whose answer nobody would wait for.
   const auto late = [exchange] {
-    if (steady_clock::now() < exchange->deadline) return false;
-    exchange->failure = Error("timed out before it was sent");
+    if (steady_clock::now() < exchange->begin_by) return false;
+    exchange->failure = Error(kUnsent);
     return true;
   };
   if (late()) co_return false;
   if (!connection) {
-    Result<std::unique_ptr<Connection>> made = co_await connector->Connect(exchange->deadline, exchange);
+    Result<std::unique_ptr<Connection>> made = co_await connector->Connect(exchange->begin_by, exchange);
     if (!made.ok()) {
       exchange->failure = made.error();
       co_return false;
@@ -397,6 +400,7 @@ void HttpClient::Send(ClientRequest request, Done done) {
   auto exchange = std::make_shared<Exchange>();
   exchange->failure = CheckRequest(request);
   exchange->deadline = After(request.timeout);
+  exchange->begin_by = std::min(exchange->deadline, After(request.send_within));
   exchange->request = std::move(request);
   exchange->done = std::move(done);
   impl_->loop->Post([impl = impl_.get(), exchange] {
@@ -411,7 +415,7 @@ std::unique_ptr<ResponseStream> HttpClient::Stream(ClientRequest request, OnHead
                                                    OnEnd on_end) {
   auto exchange = std::make_shared<Exchange>();
   exchange->failure = CheckRequest(request);
-  exchange->deadline = After(request.timeout);
+  exchange->deadline = exchange->begin_by = After(request.timeout);
   exchange->request = std::move(request);
   exchange->streamed = true;
   exchange->on_head = std::move(on_head);

@@ -34,6 +34,7 @@ struct ClientRequest {
   Duration timeout =
       Duration::Seconds(30);  // Send: until the answer is complete; Stream: until its head is there; 0: none
   Duration read_timeout;      // Stream: the longest silence between pieces; 0: any
+  Duration send_within;       // Send: begun no later than that, or not at all; 0: the timeout alone counts
 };
 
 // A response that is being received. Its end cancels: nothing is called after the destructor has returned, which waits
@@ -45,6 +46,8 @@ class ResponseStream {
 
 // Whether that is the failure of an answer of more than max_response_bytes: asking for less may help.
 bool IsTooLarge(const Error& error);
+// Whether that is the failure of a request whose time was over before anything of it was sent.
+bool IsUnsent(const Error& error);
 
 // Thread safety: Send and Stream from any thread. Callbacks come on the client's thread and must not wait for another
 // answer of this client.

@@ -262,6 +262,25 @@ TEST(HttpClient, SendsNothingThatNobodyWaitsForAnyMore) {
   EXPECT_EQ(calls, 1);
 }
 
+TEST(HttpClient, SendsNothingLaterThanItIsWorth) {
+  std::atomic<int> calls = 0;
+  const auto server = Serve([&](const HttpRequest&, const Respond& respond) {
+    ++calls;
+    respond({});
+  });
+  const auto client = ClientOf(server->port());
+  ClientRequest request = Request("POST", "/");
+  request.send_within = Duration{1};
+  const auto late = Ask(*client, request);
+  ASSERT_FALSE(late.ok());
+  EXPECT_TRUE(IsUnsent(late.error())) << late.error().text();
+  request.send_within = Duration::Seconds(600);
+  EXPECT_TRUE(Ask(*client, request).ok());
+  EXPECT_EQ(calls, 1);
+  request.path = "none";
+  EXPECT_FALSE(IsUnsent(Ask(*client, request).error()));
+}
+
 TEST(HttpClient, SendsFirstWhatHasWaitedLongest) {
   std::mutex mutex;
   std::string order;

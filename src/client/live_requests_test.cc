@@ -59,6 +59,18 @@ TEST_F(LiveRequestsTest, ABindingThatTheServerPutsOffForTooLongHasItsAnswer) {
   EXPECT_EQ(server_->requests().size(), 1u);
 }
 
+TEST_F(LiveRequestsTest, AConnectionOnWhichWeAreNobodyIsNotUsedAgain) {
+  FakeReply reply{401, StatusJson(401, "Unauthorized"), ""};
+  Serve([&](const FakeRequest&) { return reply; });
+  EXPECT_EQ(BindWithin(Duration{}).code, 401);
+  EXPECT_EQ(BindWithin(Duration{}).code, 401);
+  EXPECT_EQ(server_->connections(), 2u);
+  reply = {201, "{}", ""};
+  EXPECT_EQ(BindWithin(Duration{}).code, 201);
+  EXPECT_EQ(BindWithin(Duration{}).code, 201);
+  EXPECT_EQ(server_->connections(), 3u);
+}
+
 TEST_F(LiveRequestsTest, APodIsNotWaitedForLongerThanItIsWanted) {
   std::atomic<bool> over = false;
   Serve([&](const FakeRequest&) -> FakeReply {

@@ -60,6 +60,8 @@ class Connector {
 
   // Tries the addresses of the host one after another; none may use up the time of those behind it.
   Task<Result<std::unique_ptr<Connection>>> Connect(Deadline deadline, Cancellable* cancellable);
+  // Whether a new connection would show the same certificate: the files may have changed since.
+  bool IsCurrent(Connection& connection) const { return !tls_ || tls_->IsCurrent(*connection.stream.tls()); }
 
  private:
   using Addresses = Result<std::vector<SocketAddress>>;

@@ -172,7 +172,8 @@ std::unique_ptr<Connection> HttpClient::Impl::TakeIdle() {
   while (!idle.empty()) {
     std::unique_ptr<Connection> connection = std::move(idle.back());  // the one used last is the likeliest to be open
     idle.pop_back();
-    if (connection->idle_since >= oldest && connection->stream.IsQuiet()) return connection;
+    if (connection->idle_since < oldest || !connector->IsCurrent(*connection)) continue;
+    if (connection->stream.IsQuiet()) return connection;
   }
   return nullptr;
 }
@@ -230,7 +231,8 @@ Task<bool> HttpClient::Impl::Attempt(Exchange* exchange, bool* reused) {
     }
     const bool fine = co_await Receive(exchange, connection.get(), &keep);
     if (!fine) co_return false;
-    keep = keep && io == Io::kOk;
+    // A server that does not know us may know the certificate that a new connection would show.
+    keep = keep && io == Io::kOk && exchange->response.status != 401;
   }
   if (keep && !exchange->streamed) Keep(std::move(connection));
   co_return true;

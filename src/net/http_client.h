@@ -65,9 +65,10 @@ class HttpClient {
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
 
-  // Calls `done` once. A status of 400 and more is a response, not an error. A kept connection that turns out to be
-  // closed is replaced by a new one for GET, HEAD and OPTIONS; whether another method was heard is for the caller to
-  // find out.
+  // Calls `done` once. A connection is kept unless the server refused us (401), and used again as long as the files
+  // with certificates are those that it was made with. A status of 400 and more is a response, not an error. A kept
+  // connection that turns out to be closed is replaced by a new one for GET, HEAD and OPTIONS; whether another method
+  // was heard is for the caller to find out.
   void Send(ClientRequest request, Done done);
   // Calls on_head once, then on_chunk for every piece as it comes, then on_end once, with Ok if the response was
   // complete. Without a head only on_end is called.

@@ -1,142 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/http_client.h"
 
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <atomic>
-#include <condition_variable>
 #include <future>
 #include <mutex>
 #include <thread>
 #include <vector>
 
-#include "net/http_server.h"
+#include "net/http_client_test_util.h"
 #include "net/tls_test_util.h"
 #include "net/url.h"
 
 namespace berth::net {
 namespace {
-
-void Echo(HttpRequest request, const Respond& respond) {
-  HttpResponse response;
-  response.content_type = "text/plain";
-  response.body = request.method + " " + request.path + "?" + request.query + " " + request.body;
-  response.headers.Add("X-Client", request.client_name);
-  respond(std::move(response));
-}
-
-std::unique_ptr<HttpServer> Serve(Handler handler = Echo, const ServerOptions& options = {}) {
-  auto server = HttpServer::Start(options, std::move(handler));
-  EXPECT_TRUE(server.ok()) << server.error().text();
-  return std::move(server).value();
-}
-
-std::unique_ptr<HttpClient> ClientOf(uint16_t port, ClientOptions options = {}) {
-  if (options.url.empty()) options.url = "http://127.0.0.1:" + std::to_string(port);
-  auto client = HttpClient::Create(options);
-  EXPECT_TRUE(client.ok()) << client.error().text();
-  return std::move(client).value();
-}
-
-ClientRequest Request(const std::string& method, const std::string& path, const std::string& body = "") {
-  ClientRequest request;
-  request.method = method;
-  request.path = path;
-  request.body = body;
-  return request;
-}
-
-Result<HttpResponse> Ask(HttpClient& client, ClientRequest request) {
-  auto answer = std::make_shared<std::promise<Result<HttpResponse>>>();
-  client.Send(std::move(request), [answer](Result<HttpResponse> response) { answer->set_value(std::move(response)); });
-  return answer->get_future().get();
-}
-
-// The body, or the error in brackets.
-std::string Text(const Result<HttpResponse>& response) {
-  return response.ok() ? response->body : "(" + response.error().text() + ")";
-}
-
-// A server that says what it is told, once per connection, and notes what it heard.
-class Scripted {
- public:
-  explicit Scripted(std::vector<std::string> answers) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in address = {};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t length = sizeof(address);
-    EXPECT_EQ(::bind(fd_, reinterpret_cast<const sockaddr*>(&address), length), 0);
-    EXPECT_EQ(::listen(fd_, 10), 0);
-    EXPECT_EQ(::getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &length), 0);
-    port_ = ntohs(address.sin_port);
-    thread_ = std::thread([this, answers = std::move(answers)] {
-      for (const std::string& answer : answers) {
-        const int client = ::accept(fd_, nullptr, nullptr);
-        if (client < 0) return;
-        char data[4096];
-        [[maybe_unused]] ssize_t heard = ::recv(client, data, sizeof(data), 0);
-        ::send(client, answer.data(), answer.size(), MSG_NOSIGNAL);
-        ::shutdown(client, SHUT_WR);
-        while (::recv(client, data, sizeof(data), 0) > 0) {
-        }
-        ::close(client);
-      }
-    });
-  }
-  ~Scripted() {
-    ::shutdown(fd_, SHUT_RDWR);
-    thread_.join();
-    ::close(fd_);
-  }
-  Scripted(const Scripted&) = delete;
-  Scripted& operator=(const Scripted&) = delete;
-  uint16_t port() const { return port_; }
-
- private:
-  int fd_;
-  uint16_t port_ = 0;
-  std::thread thread_;
-};
-
-// What a stream told.
-struct Heard {
-  std::mutex mutex;
-  std::condition_variable changed;
-  int status = 0;
-  std::string text;
-  bool ended = false;
-  std::string error;
-
-  std::unique_ptr<ResponseStream> Start(HttpClient& client, ClientRequest request) {
-    return client.Stream(
-        std::move(request), [this](int code, const Headers&) { Note([&] { status = code; }); },
-        [this](std::string_view piece) { Note([&] { text += piece; }); },
-        [this](const Error& end) {
-          Note([&] {
-            ended = true;
-            error = end.ok() ? "" : end.text();
-          });
-        });
-  }
-  template <class Change>
-  void Note(const Change& change) {
-    const std::lock_guard lock(mutex);
-    change();
-    changed.notify_all();
-  }
-  template <class Condition>
-  bool WaitFor(const Condition& condition) {
-    std::unique_lock lock(mutex);
-    return changed.wait_for(lock, std::chrono::seconds(5), condition);
-  }
-  bool WaitForEnd() {
-    return WaitFor([this] { return ended; });
-  }
-};
 
 TEST(HttpClient, SendsAndReceives) {
   const auto server = Serve();
@@ -400,18 +278,6 @@ TEST(HttpClient, EndsAStreamWithItsHandle) {
   const std::lock_guard lock(heard.mutex);
   EXPECT_FALSE(heard.ended);
   EXPECT_EQ(heard.status, 0);
-}
-
-TEST(HttpClient, EndsAStreamThatIsSilentForTooLong) {
-  std::vector<Respond> kept;
-  const auto server = Serve([&](const HttpRequest&, Respond respond) { kept.push_back(std::move(respond)); });
-  const auto client = ClientOf(server->port());
-  ClientRequest request = Request("GET", "/watch");
-  request.timeout = Duration::Millis(50);
-  Heard heard;
-  const auto stream = heard.Start(*client, request);
-  ASSERT_TRUE(heard.WaitForEnd());
-  EXPECT_NE(heard.error.find("timed out"), std::string::npos) << heard.error;
 }
 
 TEST(HttpClient, AnswersEverythingWhenItGoes) {

@@ -436,4 +436,6 @@ Result<std::unique_ptr<TlsSession>> TlsContext::NewSession(int fd, const std::st
   return std::unique_ptr<TlsSession>(new TlsSession(std::move(session)));
 }
 
+bool TlsContext::IsCurrent(const TlsSession& session) { return impl_->Current() == session.impl_->context; }
+
 }  // namespace berth::net

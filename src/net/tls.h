@@ -84,6 +84,8 @@ class TlsContext {
 
   // `host`: whom a client wants to reach. Looks at the files first, if it is time to.
   Result<std::unique_ptr<TlsSession>> NewSession(int fd, const std::string& host = "");
+  // Whether a new session would show and believe what this one of ours does. Looks at the files as NewSession does.
+  bool IsCurrent(const TlsSession& session);
 
  private:
   struct Impl;

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Connections that are kept, and how long; streams that are silent.
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "net/http_client_test_util.h"
+#include "net/tls_test_util.h"
+
+namespace berth::net {
+namespace {
+
+TEST(HttpClientKept, AChangedCertificateIsShownAtOnce) {
+  const TestFolder folder;
+  const TestIdentity authority = MakeIdentity("test authority");
+  const TestIdentity identity = MakeIdentity("server", "IP:127.0.0.1", &authority);
+  const TestIdentity before = MakeIdentity("before", "", &authority);
+  const TestIdentity after = MakeIdentity("after", "", &authority);
+  TlsOptions tls;
+  tls.certificate_file = folder.Write("server.crt", identity.certificate_pem);
+  tls.key_file = folder.Write("server.key", identity.key_pem);
+  tls.client_ca_file = folder.Write("ca.crt", authority.certificate_pem);
+  ServerOptions serving;
+  serving.tls = &tls;
+  const auto server = Serve(Echo, serving);
+
+  ClientOptions options;
+  options.url = "https://127.0.0.1:" + std::to_string(server->port());
+  options.tls.ca_file = tls.client_ca_file;
+  options.tls.certificate_file = folder.Write("me.crt", before.certificate_pem);
+  options.tls.key_file = folder.Write("me.key", before.key_pem);
+  options.tls.look_every = Duration{0};
+  std::vector<std::string> warnings;
+  options.tls.on_warning = [&](const Error& warning) { warnings.push_back(warning.text()); };
+  const auto client = ClientOf(0, options);
+  const auto name = [&] {
+    const auto response = Ask(*client, Request("GET", "/"));
+    return response.ok() ? *response->headers.Find("X-Client") : response.error().text();
+  };
+  EXPECT_EQ(name(), "before");
+  folder.Write("me.crt", after.certificate_pem + "\n");
+  EXPECT_EQ(name(), "before");  // its key is still to come
+  EXPECT_EQ(warnings.size(), 1u);
+  folder.Write("me.key", after.key_pem + "\n");
+  EXPECT_EQ(name(), "after");
+  EXPECT_EQ(warnings.size(), 1u);
+}
+
+}  // namespace
+}  // namespace berth::net

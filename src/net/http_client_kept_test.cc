@@ -46,5 +46,56 @@ TEST(HttpClientKept, AChangedCertificateIsShownAtOnce) {
   EXPECT_EQ(warnings.size(), 1u);
 }
 
+constexpr const char* kBegun = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n";
+
+TEST(HttpClientStream, EndsWhenItIsSilentForTooLong) {
+  const Holding server(kBegun);
+  const auto client = ClientOf(server.port());
+  ClientRequest request = Request("GET", "/watch");
+  request.read_timeout = Duration::Millis(50);
+  Heard heard;
+  const auto stream = heard.Start(*client, request);
+  ASSERT_TRUE(heard.WaitForEnd());
+  EXPECT_EQ(heard.text, "abc");
+  EXPECT_NE(heard.error.find("reading the answer: timed out"), std::string::npos) << heard.error;
+}
+
+TEST(HttpClientStream, EndsWhenItDoesNotBeginInTime) {
+  const Holding server("");
+  const auto client = ClientOf(server.port());
+  ClientRequest request = Request("GET", "/watch");
+  request.timeout = Duration::Millis(50);
+  Heard heard;
+  const auto stream = heard.Start(*client, request);
+  ASSERT_TRUE(heard.WaitForEnd());
+  EXPECT_EQ(heard.status, 0);
+  EXPECT_NE(heard.error.find("waiting for the answer: timed out"), std::string::npos) << heard.error;
+}
+
+TEST(HttpClientStream, GoesOnWhenTheTimeToBeginIsOver) {
+  // On a slow machine the head may be late; with more time it is not.
+  for (int64_t milliseconds = 100;; milliseconds *= 2) {
+    Holding server(kBegun);
+    const auto client = ClientOf(server.port());
+    ClientRequest request = Request("GET", "/watch");
+    request.timeout = Duration::Millis(milliseconds);
+    Heard heard;
+    const auto stream = heard.Start(*client, request);
+    bool begun = false;
+    heard.WaitFor([&] {
+      begun = heard.text == "abc";
+      return begun || heard.ended;
+    });
+    if (!begun) continue;
+    // As much time again passes for a request whose answer does not end.
+    EXPECT_NE(Text(Ask(*client, request)).find("timed out"), std::string::npos);
+    server.Say("2\r\nde\r\n0\r\n\r\n");
+    ASSERT_TRUE(heard.WaitForEnd());
+    EXPECT_EQ(heard.error, "");
+    EXPECT_EQ(heard.text, "abcde");
+    return;
+  }
+}
+
 }  // namespace
 }  // namespace berth::net

@@ -94,7 +94,8 @@ struct HttpClient::Impl {
   std::vector<std::unique_ptr<Connection>> idle;
   std::deque<std::shared_ptr<Exchange>> waiting;
   std::unordered_set<Exchange*> active;
-  size_t sending = 0;  // exchanges of Send among them
+  size_t sending = 0;         // exchanges of Send among them
+  Watch* sweeping = nullptr;  // while there are idle connections
   bool closed = false;
 
   void Begin(std::shared_ptr<Exchange> exchange);
@@ -103,6 +104,7 @@ struct HttpClient::Impl {
   void Next();
   std::unique_ptr<Connection> TakeIdle();
   void Keep(std::unique_ptr<Connection> connection);
+  Detached Sweep();
   Task<bool> Receive(Exchange* exchange, Connection* connection, bool* keep);
   Task<bool> ReceiveHead(Exchange* exchange, Connection* connection, std::unique_ptr<MessageParser>* parser);
   Task<bool> ReceiveBody(Exchange* exchange, Connection* connection, MessageParser* parser, bool* keep);
@@ -179,14 +181,26 @@ std::unique_ptr<Connection> HttpClient::Impl::TakeIdle() {
 }
 
 void HttpClient::Impl::Keep(std::unique_ptr<Connection> connection) {
-  const auto now = steady_clock::now();
-  std::erase_if(idle, [&](const std::unique_ptr<Connection>& old) {
-    return now - old->idle_since > std::chrono::nanoseconds(options.idle_timeout.ns);
-  });
   if (closed || idle.size() >= options.max_connections) return;
   connection->stream.watch().set_deadline(kNoDeadline);
-  connection->idle_since = now;
+  connection->idle_since = steady_clock::now();
   idle.push_back(std::move(connection));
+  if (sweeping == nullptr && options.look_every.ns > 0) Sweep();
+}
+
+// Nobody may ask again for hours; until then a connection that the server has closed would stay half open.
+Detached HttpClient::Impl::Sweep() {
+  Watch timer(*loop, -1);
+  sweeping = &timer;
+  while (!closed && !idle.empty()) {
+    timer.set_deadline(After(options.look_every));
+    co_await timer.Wait(Watch::For::kTime);
+    const auto oldest = steady_clock::now() - std::chrono::nanoseconds(options.idle_timeout.ns);
+    std::erase_if(idle, [oldest](const std::unique_ptr<Connection>& kept) {
+      return kept->idle_since < oldest || !kept->stream.IsQuiet();
+    });
+  }
+  sweeping = nullptr;
 }
 
 // False with exchange->failure set.
@@ -388,6 +402,7 @@ HttpClient::~HttpClient() {
   impl_->loop->Post([impl = impl_.get()] {
     impl->closed = true;
     impl->idle.clear();
+    if (impl->sweeping != nullptr) impl->sweeping->Cancel();
     for (Exchange* exchange : impl->active) exchange->Cancel();
     const std::deque<std::shared_ptr<Exchange>> waiting = std::exchange(impl->waiting, {});
     for (const std::shared_ptr<Exchange>& exchange : waiting) {

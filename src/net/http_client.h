@@ -22,6 +22,7 @@ struct ClientOptions {
   size_t max_connections = 16;                       // for Send; what comes meanwhile waits. Every Stream has its own
   Duration connect_timeout = Duration::Seconds(10);  // with name lookup and TLS handshake
   Duration idle_timeout = Duration::Seconds(90);     // a kept connection is not used after that long
+  Duration look_every = Duration::Seconds(5);        // at kept connections, to let closed ones go; 0: never
   uint64_t max_response_bytes = uint64_t{1} << 30;   // of a body that Send collects
   size_t max_header_bytes = size_t{64} << 10;
 };

@@ -46,6 +46,25 @@ TEST(HttpClientKept, AChangedCertificateIsShownAtOnce) {
   EXPECT_EQ(warnings.size(), 1u);
 }
 
+TEST(HttpClientKept, AConnectionThatTheServerHasClosedIsLetGoThoughNobodyAsks) {
+  Holding server("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+  ClientOptions options;
+  options.look_every = Duration::Millis(1);
+  const auto client = ClientOf(server.port(), options);
+  EXPECT_EQ(Text(Ask(*client, Request("GET", "/"))), "ok");
+  server.CloseSending();
+  EXPECT_TRUE(server.WaitUntilItCloses());
+}
+
+TEST(HttpClientKept, AConnectionThatIsTooOldIsLetGoThoughNobodyAsks) {
+  Holding server("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+  ClientOptions options;
+  options.look_every = options.idle_timeout = Duration::Millis(1);
+  const auto client = ClientOf(server.port(), options);
+  EXPECT_EQ(Text(Ask(*client, Request("GET", "/"))), "ok");
+  EXPECT_TRUE(server.WaitUntilItCloses());
+}
+
 constexpr const char* kBegun = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n";
 
 TEST(HttpClientStream, EndsWhenItIsSilentForTooLong) {

@@ -26,6 +26,7 @@
 #include "extender/preset_plugins.h"
 #include "extender/presets.h"
 #include "util/log.h"
+#include "util/steady_clock.h"
 #include "util/system_clock.h"
 
 namespace berth::cli {
@@ -258,13 +259,14 @@ Result<std::unique_ptr<ClusterFeed>> MakeFeed(const Arguments& args, const Clock
   client::LiveOptions live = args.live;
   live.user_agent = std::string("berth-extender/") + kVersion;
   live.warning = [&log](const std::string& sentence) { log.Warn(sentence); };
+  static const util::SteadyClock timers;
   return ClusterFeed::Make(
       [&](util::Inbox& inbox) -> Result<std::unique_ptr<client::ClusterApi>> {
         auto api = client::LiveCluster::Connect(server->value(), inbox, clock, live);
         if (!api.ok()) return api.error();
         return std::unique_ptr<client::ClusterApi>(std::move(api).value());
       },
-      clock, log);
+      timers, log);
 }
 
 // Blocks SIGTERM and SIGINT while it lives, for this thread and those that it starts.

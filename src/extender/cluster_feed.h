@@ -27,7 +27,8 @@ class ClusterFeed final : public NodeSource, public Binder {
  public:
   // Opens the door to the cluster; its callbacks come through the inbox.
   using Connect = std::function<Result<std::unique_ptr<client::ClusterApi>>(util::Inbox&)>;
-  // REQUIRES: clock and log outlive the feed.
+  // REQUIRES: clock and log outlive the feed; the clock does not step when somebody sets the machine's (SteadyClock),
+  // or nothing would be tried again until it has caught up.
   static Result<std::unique_ptr<ClusterFeed>> Make(const Connect& connect, const Clock& clock, util::Log& log);
   ~ClusterFeed() override;
 

@@ -14,7 +14,7 @@
 #include <thread>
 
 #include "berth/testing.h"
-#include "util/system_clock.h"
+#include "util/steady_clock.h"
 
 namespace berth::extender {
 namespace {
@@ -137,7 +137,7 @@ class HastenedClock final : public Clock {
   void Skip(Duration span) { skipped_ += span.ns; }
 
  private:
-  util::SystemClock clock_;
+  util::SteadyClock clock_;
   std::atomic<int64_t> skipped_ = 0;
 };
 
@@ -250,6 +250,23 @@ TEST_F(ClusterFeedTest, AListOrWatchThatFailsIsLoggedAndTriedAgain) {
   feed_->Stop();
   EXPECT_THAT(text_.str(), HasSubstr("cannot list objects of kind Node, will try again: 403 nodes is forbidden\n"));
   EXPECT_THAT(text_.str(), HasSubstr("cannot watch objects of kind Node, will try again: 500 etcd is away\n"));
+}
+
+TEST_F(ClusterFeedTest, RetriesWaitOnTheFeedsOwnClock) {
+  world_.list_status = {403, "nodes is forbidden"};
+  const auto lists = [&] {
+    const std::lock_guard lock(world_.mutex);
+    return world_.listed.size();
+  };
+  feed_->Start({Kind::kNode}, {});
+  // Each wait is longer than the one before, up to a minute; together they would take minutes.
+  for (size_t i = 1; i <= 10; ++i) {
+    Until([&] {
+      clock_.Skip(Duration::Seconds(60));
+      world_.inbox->Post([] {});  // the thread looks at the time
+      return lists() > i;
+    });
+  }
 }
 
 TEST_F(ClusterFeedTest, NodesOfARequestTakeThePlaceOfOlderOnes) {
@@ -386,7 +403,7 @@ TEST_F(ClusterFeedTest, StopDropsWhatWaitsForAnAnswer) {
 }
 
 TEST(ClusterFeedMakeTest, ADoorThatCannotBeOpenedIsAnError) {
-  const util::SystemClock clock;
+  const util::SteadyClock clock;
   std::ostringstream text;
   util::Log log(text, "test", util::LogLevel::kInfo, clock);
   const auto made = ClusterFeed::Make(

@@ -6,9 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <chrono>
-#include <map>
-#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -21,6 +18,7 @@
 #include "client/wire.h"
 #include "net/http_client.h"
 #include "util/random.h"
+#include "util/seldom.h"
 
 namespace berth::client {
 namespace {
@@ -32,7 +30,6 @@ constexpr int64_t kMinWatchSeconds = 300;      // up to twice that, so that not 
 constexpr int64_t kWatchPatienceSeconds = 30;  // beyond the end that the server was asked for
 constexpr size_t kLeaseConnections = 2;        // one, and another if it hangs
 constexpr uint64_t kMaxLeaseBytes = 4 << 20;   // no server stores so much
-constexpr size_t kMaxWarned = 100;             // sentences that are remembered
 
 std::string HostName() {
   char name[256] = {};
@@ -78,17 +75,9 @@ struct LiveCluster::Impl {
     if (!options.warning) return;
     Reply([this, sentence = std::move(sentence)] { options.warning(sentence); });
   }
-  // As Warn, for what is found again and again: each sentence once a minute.
+  // As Warn, for what is found again and again.
   void WarnSeldom(const std::string& sentence) {
-    {
-      const std::lock_guard lock(warned_mutex);
-      if (warned.size() >= kMaxWarned) warned.clear();
-      const auto now = std::chrono::steady_clock::now();
-      const auto [it, first] = warned.try_emplace(sentence, now);
-      if (!first && now - it->second < std::chrono::minutes(1)) return;
-      it->second = now;
-    }
-    Warn(sentence);
+    if (warned.Say(sentence)) Warn(sentence);
   }
   void Write(ApiRequest request, Pacer* by, Answer done) {
     request.timeout = options.request_timeout;
@@ -112,8 +101,7 @@ struct LiveCluster::Impl {
   const Clock& clock;
   const LiveOptions options;
   const std::shared_ptr<bool> open = std::make_shared<bool>(true);  // scheduling thread
-  std::mutex warned_mutex;
-  std::map<std::string, std::chrono::steady_clock::time_point> warned;  // when last
+  util::Seldom warned;
   Credentials credentials;
   Pacer pacer, event_pacer;
   std::atomic<int> events_under_way{0};

@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <memory>
 #include <utility>
 
 #include "extender/call_log.h"
+#include "util/seldom.h"
 
 namespace berth::extender {
 
@@ -53,6 +55,12 @@ Result<std::unique_ptr<ExtenderServer>> ExtenderServer::Start(const ExtenderServ
   server_options.on_refusal = [answers, &log](int status, const std::string& problem) {
     answers->CountRefusal(status);
     std::string line = "\"Refused\" status=" + std::to_string(status);
+    util::AppendPair(line, "error", problem);
+    log.Warn(line);
+  };
+  server_options.on_handshake_failure = [seldom = std::make_shared<util::Seldom>(), &log](const std::string& problem) {
+    if (!seldom->Say(problem)) return;
+    std::string line = "\"Refused\"";
     util::AppendPair(line, "error", problem);
     log.Warn(line);
   };

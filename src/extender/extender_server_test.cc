@@ -15,6 +15,7 @@
 #include "extender/preset_plugins.h"
 #include "extender/presets.h"
 #include "net/http_test_util.h"
+#include "net/tls_test_util.h"
 #include "util/system_clock.h"
 
 namespace berth::extender {
@@ -309,6 +310,21 @@ TEST_F(ExtenderServerTest, WhatNoVerbTakesIsAWarning) {
   EXPECT_THAT(text, HasSubstr(R"("Wrong method" method="GET" path="/filter" status=405)"));
   EXPECT_THAT(text, HasSubstr("... (5001 bytes)\" status=404"));
   EXPECT_LT(text.size(), 1'500u);
+}
+
+TEST_F(ExtenderServerTest, HandshakesThatFailAreALineOnce) {
+  const net::TestFolder folder;
+  const net::TestIdentity identity = net::MakeIdentity("server");
+  net::TlsOptions tls;
+  tls.certificate_file = folder.Write("server.crt", identity.certificate_pem);
+  tls.key_file = folder.Write("server.key", identity.key_pem);
+  options_.server.tls = &tls;
+  StartPreset("demo-index");
+  for (int i = 0; i < 3; ++i) Ask(Get("/healthz"));  // without TLS
+  server_->Stop(Duration::Seconds(60));
+  const std::string text = text_.str();
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << text;
+  EXPECT_THAT(text, HasSubstr(R"("Refused" error="TLS handshake: )"));
 }
 
 TEST_F(ExtenderServerTest, NamesOfAnyLengthMakeShortLines) {

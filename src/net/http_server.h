@@ -37,6 +37,9 @@ struct ServerOptions {
 
   // Told of each request that no handler sees, on a thread of the server: what it is answered with, and why.
   std::function<void(int status, const std::string& problem)> on_refusal = nullptr;
+  // Told of each TLS handshake that fails, on a thread of the server; clients can make it happen as often as they like.
+  // Not of clients that come and go without a word: probes of the port do.
+  std::function<void(const std::string& problem)> on_handshake_failure = nullptr;
 };
 
 // Answers by itself, closing the connection, what no handler should see: 400 (malformed, Content-Length together with

@@ -111,16 +111,35 @@ void ServerConnection::Abort() {
   }
 }
 
+Task<bool> ServerConnection::StartTls() {
+  const auto tell = [this](const std::string& problem) {
+    if (shared_->options.on_handshake_failure) shared_->options.on_handshake_failure(problem);
+  };
+  Result<std::unique_ptr<TlsSession>> session = shared_->tls->NewSession(stream_.watch().fd());
+  if (!session.ok()) {
+    tell(session.error().text());
+    co_return false;
+  }
+  stream_.watch().set_deadline(After(shared_->options.header_timeout));
+  stream_.UseTls(std::move(session).value());
+  const Io io = co_await stream_.Handshake();
+  if (io == Io::kOk) {
+    client_name_ = stream_.tls()->PeerName();
+    co_return true;
+  }
+  if (io != Io::kCancelled && stream_.tls()->heard()) {
+    tell(io == Io::kFailed    ? stream_.problem()
+         : io == Io::kTimeout ? "TLS handshake: timed out"
+                              : "TLS handshake: the peer closed the connection");
+  }
+  co_return false;
+}
+
 Task<void> ServerConnection::Serve() {
   const ServerOptions& options = shared_->options;
   if (shared_->tls) {
-    Result<std::unique_ptr<TlsSession>> session = shared_->tls->NewSession(stream_.watch().fd());
-    if (!session.ok()) co_return;
-    stream_.watch().set_deadline(After(options.header_timeout));
-    stream_.UseTls(std::move(session).value());
-    const Io io = co_await stream_.Handshake();
-    if (io != Io::kOk) co_return;
-    client_name_ = stream_.tls()->PeerName();
+    const bool shaken = co_await StartTls();
+    if (!shaken) co_return;
   }
   for (bool first = true;; first = false) {
     if (stream_.watch().cancelled() || (shared_->draining && input_.empty())) break;

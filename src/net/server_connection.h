@@ -97,6 +97,7 @@ class ServerConnection {
 
  private:
   Task<void> Serve();
+  Task<bool> StartTls();
   // 0, a status to refuse with, or kGone.
   Task<int> ReadHead(MessageParser* parser, bool first);
   int CheckHead(const MessageHead& head, HttpRequest* request);

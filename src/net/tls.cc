@@ -307,6 +307,8 @@ void TlsSession::Shutdown() {
   ERR_clear_error();
 }
 
+bool TlsSession::heard() const { return BIO_number_read(SSL_get_rbio(impl_->ssl.get())) > 0; }
+
 std::string TlsSession::PeerName() const {
   const X509Ptr peer(SSL_get1_peer_certificate(impl_->ssl.get()));
   // Without verification anybody may call himself anything.

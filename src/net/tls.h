@@ -55,6 +55,8 @@ class TlsSession {
 
   // What went wrong, after kFailed.
   const std::string& problem() const { return problem_; }
+  // Whether the peer has sent anything at all.
+  bool heard() const;
   // The common name of the peer's verified certificate; empty without one.
   std::string PeerName() const;
   // "TLSv1.3"; and the protocol agreed on ("http/1.1"), empty without.

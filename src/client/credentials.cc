@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/credentials.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <fstream>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -14,7 +14,23 @@ namespace {
 
 constexpr size_t kMaxToken = size_t{64} << 10;
 
+bool IsBlank(char c) { return static_cast<unsigned char>(c) <= ' '; }
+
 }  // namespace
+
+Error CheckToken(std::string_view token) {
+  const bool plain =
+      std::ranges::all_of(token, [](char c) { return static_cast<unsigned char>(c) >= ' ' && c != 0x7f; });
+  return plain ? Error::Ok() : Error("there is a line break or another control character within the token");
+}
+
+Result<std::string_view> FindToken(std::string_view text) {
+  while (!text.empty() && IsBlank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && IsBlank(text.back())) text.remove_suffix(1);
+  if (text.empty()) return Error("there is no token in it");
+  if (Error error = CheckToken(text); !error.ok()) return error;
+  return text;
+}
 
 Credentials::Credentials(const Kubeconfig& config, Duration look_every, std::function<void(const std::string&)> warn)
     : token_file_(config.token_file), look_every_(look_every.ns), warn_(std::move(warn)) {
@@ -42,17 +58,15 @@ void Credentials::Look() {
   std::ifstream file(token_file_, std::ios::binary);
   std::string read(kMaxToken, '\0');
   file.read(read.data(), static_cast<std::streamsize>(read.size()));
-  std::string_view text = std::string_view(read).substr(0, static_cast<size_t>(file.gcount()));
   const int problem = errno;
-  const auto blank = [](char c) { return static_cast<unsigned char>(c) <= ' '; };
-  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
-  if (!text.empty()) {
-    header_ = "Bearer " + std::string(text);
+  const Result<std::string_view> token =
+      FindToken(std::string_view(read).substr(0, static_cast<size_t>(file.gcount())));
+  if (token.ok()) {
+    header_ = "Bearer " + std::string(*token);
   } else if (warn_) {
     const bool read_nothing = file.bad() || file.gcount() == 0;
     warn_("token file " + token_file_ + ": " +
-          (read_nothing && problem != 0 ? std::generic_category().message(problem) : "there is no token in it") +
+          (read_nothing && problem != 0 ? std::generic_category().message(problem) : token.error().text()) +
           "; the last one that was there stays in use");
   }
 }

@@ -6,11 +6,19 @@
 #include <functional>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 #include "berth/clock.h"
+#include "berth/error.h"
 #include "client/kubeconfig.h"
 
 namespace berth::client {
+
+// Whether a token can be sent at all: one with a line break or another control character in it cannot. Errors never
+// show it.
+Error CheckToken(std::string_view token);
+// The token in a file's text, without the blanks around it.
+Result<std::string_view> FindToken(std::string_view text);
 
 // Thread safety: any thread.
 class Credentials {
@@ -19,7 +27,7 @@ class Credentials {
   Credentials(const Kubeconfig& config, Duration look_every, std::function<void(const std::string&)> warn = nullptr);
 
   // The value of the Authorization header; empty: none. Reads the token's file if the last look is long ago; a file
-  // that cannot be read, or is empty, leaves the old token in use, with a warning.
+  // that cannot be read, or has no usable token, leaves the old one in use, with a warning.
   std::string Header();
   // The server has refused `header`. True: there is another one now, so asking again may help.
   bool Renew(const std::string& header);

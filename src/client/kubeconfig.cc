@@ -11,6 +11,7 @@
 #include "api/file_text.h"
 #include "api/json_value.h"
 #include "api/yaml.h"
+#include "client/credentials.h"
 #include "net/url.h"
 
 namespace berth::client {
@@ -40,11 +41,11 @@ Result<Value> ReadFile(const std::string& path) {
 }
 
 // Without a token the server would say that somebody nameless may not do this, and nobody would know why.
-Error CheckToken(const std::string& path) {
+Error CheckTokenFile(const std::string& path) {
   Result<FileText> file = FileText::Read(path);
   if (!file.ok()) return file.error();
-  const bool blank = file->text().find_first_not_of(" \t\r\n") == std::string_view::npos;
-  return blank ? Error("there is no token in it") : Error::Ok();
+  const Result<std::string_view> token = FindToken(file->text());
+  return token.ok() ? Error::Ok() : token.error();
 }
 
 // The members of one object of the file, with the path to name them by.
@@ -174,8 +175,9 @@ Error ReadUser(const Section& user, const fs::path& folder, Kubeconfig& config) 
   const bool has_token = !config.token.empty() || !config.token_file.empty();
   if (has_token && !config.username.empty())
     return Error(user.PathOf("username") + ": a token is given as well; only one of them can be meant");
+  if (error = CheckToken(config.token); !error.ok()) return error.Wrap(user.PathOf("token"));
   if (!config.token_file.empty()) {
-    if (error = CheckToken(config.token_file); !error.ok())
+    if (error = CheckTokenFile(config.token_file); !error.ok())
       return error.Wrap(user.PathOf("tokenFile") + ": " + config.token_file);
   }
   if (config.tls.certificate_file.empty() && config.tls.certificate_data.empty() && config.tls.key_file.empty() &&
@@ -258,7 +260,7 @@ Result<Kubeconfig> LoadInCluster(const InCluster& place) {
   const fs::path folder = place.folder;
   config.token_file = (folder / "token").string();
   config.tls.ca_file = (folder / "ca.crt").string();
-  if (const Error error = CheckToken(config.token_file); !error.ok())
+  if (const Error error = CheckTokenFile(config.token_file); !error.ok())
     return wrong(config.token_file + ": " + error.text());
   if (auto tls = net::TlsContext::Client(config.tls); !tls.ok()) return tls.error().Wrap(config.source);
   if (Result<FileText> text = FileText::Read((folder / "namespace").string()); text.ok()) {

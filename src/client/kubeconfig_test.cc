@@ -140,6 +140,12 @@ TEST_F(KubeconfigTest, ErrorsNameFieldAndReason) {
   folder_.Write("blank", " \n\t");
   EXPECT_THAT(Fails(Config(fine, "tokenFile: blank")),
               HasSubstr("users[u].user.tokenFile: " + folder_.Path("blank") + ": there is no token in it"));
+  EXPECT_THAT(Fails(Config(fine, R"(token: "a\nb")")),
+              HasSubstr("users[u].user.token: there is a line break or another control character within the token"));
+  EXPECT_THAT(Fails(Config(fine, R"(token: "ab\u007f")")), HasSubstr("users[u].user.token: there is a line break"));
+  folder_.Write("two", "\nt1\nt2\n");
+  EXPECT_THAT(Fails(Config(fine, "tokenFile: two")),
+              HasSubstr("users[u].user.tokenFile: " + folder_.Path("two") + ": there is a line break"));
   EXPECT_THAT(Fails(Config(fine, "client-certificate-data: " + EncodeBase64(client_.certificate_pem))),
               HasSubstr("users[u].user.client-key: a client certificate without a client key"));
   EXPECT_THAT(Fails(Config(fine, "client-certificate-data: " + EncodeBase64(client_.certificate_pem) +
@@ -161,6 +167,7 @@ TEST_F(KubeconfigTest, NoErrorShowsASecret) {
   EXPECT_THAT(Fails(Config("server: 'https://a'", "token: [hunter2]")),
               AllOf(HasSubstr("users[u].user.token: must be a string"), Not(HasSubstr("hunter2"))));
   EXPECT_THAT(Fails(Config("server: 'https://a'", "client-key-data: hunter2!")), Not(HasSubstr("hunter2")));
+  EXPECT_THAT(Fails(Config("server: 'https://a'", R"(token: "hunter2\n2")")), Not(HasSubstr("hunter2")));
 }
 
 TEST_F(KubeconfigTest, APodFindsItsServiceAccount) {
@@ -209,9 +216,15 @@ TEST_F(KubeconfigTest, ATokenFileIsReadAgain) {
   EXPECT_EQ(often.Header(), "Bearer t2");  // half written, perhaps
   std::filesystem::remove(folder_.Path("token"));
   EXPECT_EQ(often.Header(), "Bearer t2");
+  folder_.Write("token", "t3\nX-Other: header\n");
+  EXPECT_EQ(often.Header(), "Bearer t2");
   const std::string file = "token file " + folder_.Path("token");
-  EXPECT_THAT(warnings, ElementsAre(HasSubstr(file + ": there is no token in it"),
-                                    HasSubstr(file + ": No such file or directory")));
+  EXPECT_THAT(
+      warnings,
+      ElementsAre(HasSubstr(file + ": there is no token in it"), HasSubstr(file + ": No such file or directory"),
+                  HasSubstr(file + ": there is a line break or another control character within the token")));
+  folder_.Write("token", "\t t4 \r\n");
+  EXPECT_EQ(often.Header(), "Bearer t4");
 }
 
 }  // namespace

@@ -57,7 +57,21 @@ class Section {
   std::string PathOf(std::string_view field) const {
     return path_.empty() ? std::string(field) : path_ + "." + std::string(field);
   }
-  bool Has(std::string_view field) const { return Find(field) != nullptr; }
+  // Whether it says anything: empty strings, lists and objects are what programs write that fill in every field.
+  bool Has(std::string_view field) const {
+    const Value* found = Find(field);
+    if (found == nullptr) return false;
+    switch (found->kind()) {
+      case Value::Kind::kString:
+        return !found->text().empty();
+      case Value::Kind::kArray:
+        return !found->items().empty();
+      case Value::Kind::kObject:
+        return !found->members().empty();
+      default:
+        return true;
+    }
+  }
   // Empty and absent are the same. The first problem is kept in `error`; no value is shown, it may be a secret.
   std::string Text(std::string_view field, Error& error) const {
     const Value* found = Find(field);

@@ -163,6 +163,17 @@ TEST_F(KubeconfigTest, WhatIsNotSupportedIsRefusedByName) {
   EXPECT_THAT(Fails(Config(fine + ", proxy-url: 'http://p'", "")), HasSubstr("clusters[c].cluster.proxy-url: "));
 }
 
+TEST_F(KubeconfigTest, WhatIsEmptyIsAbsent) {
+  const Result<Kubeconfig> config =
+      Load(Config("server: 'https://a', proxy-url: '', certificate-authority: '', tls-server-name: ''",
+                  "token: abc, tokenFile: '', username: '', as: '', as-uid: '', as-groups: [], as-user-extra: {}, "
+                  "exec: null, auth-provider: {}"));
+  ASSERT_TRUE(config.ok()) << config.error().text();
+  EXPECT_EQ(config->token, "abc");
+  EXPECT_THAT(Fails(Config("server: 'https://a'", "as-groups: [a]")), HasSubstr("users[u].user.as-groups: "));
+  EXPECT_THAT(Fails(Config("server: 'https://a'", "as-user-extra: {a: [b]}")), HasSubstr("user.as-user-extra: "));
+}
+
 TEST_F(KubeconfigTest, NoErrorShowsASecret) {
   EXPECT_THAT(Fails(Config("server: 'https://a'", "token: [hunter2]")),
               AllOf(HasSubstr("users[u].user.token: must be a string"), Not(HasSubstr("hunter2"))));

@@ -24,9 +24,11 @@ namespace {
 constexpr Duration kAcceptPause = Duration::Millis(20);
 
 // A listening socket that does not block, and the port it got.
-Result<std::pair<int, uint16_t>> Listen(const std::string& address, uint16_t port) {
-  const std::string where =
-      (address.find(':') != std::string::npos ? "[" + address + "]" : address) + ":" + std::to_string(port);
+Result<std::pair<int, uint16_t>> Listen(std::string address, uint16_t port) {
+  // As an IPv6 address is written before a port. Nothing within them is no address, and would be all of them.
+  const bool six = address.find(':') != std::string::npos;
+  if (six && address.starts_with('[') && address.ends_with(']')) address = address.substr(1, address.size() - 2);
+  const std::string where = (six ? "[" + address + "]" : address) + ":" + std::to_string(port);
   addrinfo hints = {};
   hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
   hints.ai_socktype = SOCK_STREAM;

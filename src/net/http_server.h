@@ -16,9 +16,9 @@
 namespace berth::net {
 
 struct ServerOptions {
-  std::string address = "127.0.0.1";
-  uint16_t port = 0;                // 0: any that is free
-  const TlsOptions* tls = nullptr;  // null: plain; read during Start
+  std::string address = "127.0.0.1";  // or a name; "::1" and "[::1]" are the same
+  uint16_t port = 0;                  // 0: any that is free
+  const TlsOptions* tls = nullptr;    // null: plain; read during Start
   // Threads that read, call the handler and write. A connection stays with one of them.
   size_t threads = 1;
 

@@ -461,8 +461,21 @@ TEST(HttpServer, SaysWhyItCannotListen) {
   ASSERT_FALSE(second.ok());
   EXPECT_EQ(second.error().text(),
             "listening on 127.0.0.1:" + std::to_string(options.port) + ": Address already in use");
-  options.address = "300.1.2.3.4";
-  EXPECT_FALSE(HttpServer::Start(options, Echo).ok());
+  for (const char* none : {"300.1.2.3.4", "[]", "[127.0.0.1]"}) {
+    options.address = none;
+    EXPECT_FALSE(HttpServer::Start(options, Echo).ok()) << none;
+  }
+}
+
+TEST(HttpServer, ListensOnAnAddressInBrackets) {
+  ServerOptions options;
+  options.address = "[::1]";
+  const auto server = HttpServer::Start(options, Echo);
+  if (server.ok()) return;
+  // A machine without IPv6 has no such address. But it is one.
+  EXPECT_TRUE(server.error().text() == "listening on [::1]:0: Cannot assign requested address" ||
+              server.error().text() == "listening on [::1]:0: Address family not supported by protocol")
+      << server.error().text();
 }
 
 }  // namespace

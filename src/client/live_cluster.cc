@@ -19,6 +19,7 @@
 #include "net/http_client.h"
 #include "util/random.h"
 #include "util/seldom.h"
+#include "util/text.h"
 
 namespace berth::client {
 namespace {
@@ -30,6 +31,7 @@ constexpr int64_t kMinWatchSeconds = 300;      // up to twice that, so that not 
 constexpr int64_t kWatchPatienceSeconds = 30;  // beyond the end that the server was asked for
 constexpr size_t kLeaseConnections = 2;        // one, and another if it hangs
 constexpr uint64_t kMaxLeaseBytes = 4 << 20;   // no server stores so much
+constexpr size_t kMaxVersionShown = 64;        // bytes, in a sentence
 
 std::string HostName() {
   char name[256] = {};
@@ -198,7 +200,14 @@ void LiveCluster::Impl::OnPage(const std::shared_ptr<ListRun>& run, ApiReply rep
   ListPage page = std::move(read).value();
   for (std::string& warning : page.warnings) Warn(what + ": passed over: " + warning);
   ListAnswer& answer = run->answer;
-  if (run->next.empty()) answer.resource_version = page.resource_version;
+  if (run->next.empty()) {
+    // Where would a watch begin? Whoever asked would list again and again, and nobody would know why.
+    if (VersionNumber(page.resource_version) == 0) {
+      return Finish(run, {0, "no " + what + ": metadata.resourceVersion: \"" +
+                                 util::Shortened(page.resource_version, kMaxVersionShown) + "\" is no version"});
+    }
+    answer.resource_version = page.resource_version;
+  }
   if (page.objects.empty()) ++run->empty_pages;
   if (answer.objects.empty()) {
     answer.objects = std::move(page.objects);

@@ -160,6 +160,13 @@ TEST(HttpServer, SaysWhichLimitIsExceeded) {
       StatusOf(Ask(*server, "POST / HTTP/1.1\r\nHost: x\r\nContent-Encoding: gzip\r\nContent-Length: 1\r\n\r\nx")),
       415);
   EXPECT_EQ(StatusOf(Ask(*server, "POST / HTTP/1.1\r\nHost: x\r\nExpect: tea\r\nContent-Length: 1\r\n\r\nx")), 417);
+  const auto twice = [&](const std::string& name, const std::string& first, const std::string& second) {
+    return StatusOf(Ask(*server, "POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n" + name + ": " + first + "\r\n" +
+                                     name + ": " + second + "\r\nContent-Length: 1\r\n\r\nx"));
+  };
+  EXPECT_EQ(twice("Content-Encoding", "identity", "gzip"), 415);
+  EXPECT_EQ(twice("Content-Encoding", "identity", "identity"), 200);
+  EXPECT_EQ(twice("Expect", "100-continue", "tea"), 417);
   EXPECT_EQ(StatusOf(Get(*server)), 200);
 }
 

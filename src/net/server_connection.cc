@@ -242,13 +242,14 @@ int ServerConnection::CheckHead(const MessageHead& head, HttpRequest* request) {
   if (head.content_length.value_or(0) > shared_->options.max_request_bytes) {
     return refuse(413, "the body exceeds " + std::to_string(shared_->options.max_request_bytes) + " bytes");
   }
-  const std::string* encoding = headers.Find("Content-Encoding");
-  if (encoding != nullptr && !encoding->empty() && !EqualIgnoringCase(*encoding, "identity")) {
-    return refuse(415, "bodies are read without any Content-Encoding");
-  }
-  const std::string* expectation = headers.Find("Expect");
-  if (expectation != nullptr && !EqualIgnoringCase(*expectation, "100-continue")) {
-    return refuse(417, "Expect can be 100-continue only");
+  // The same header may be there more than once.
+  for (const auto& [name, value] : headers.list()) {
+    if (EqualIgnoringCase(name, "Content-Encoding") && !value.empty() && !EqualIgnoringCase(value, "identity")) {
+      return refuse(415, "bodies are read without any Content-Encoding");
+    }
+    if (EqualIgnoringCase(name, "Expect") && !EqualIgnoringCase(value, "100-continue")) {
+      return refuse(417, "Expect can be 100-continue only");
+    }
   }
 
   std::string_view target = head.target;

@@ -339,7 +339,6 @@ std::string TlsSession::Protocol() const {
 struct TlsContext::Impl {
   bool server = false;
   std::string server_name;
-  bool insecure = false;
   std::function<Result<ContextPtr>()> build;
   std::function<void(const Error&)> on_warning;
   std::vector<std::string> files;
@@ -397,7 +396,6 @@ Result<std::shared_ptr<TlsContext>> TlsContext::Server(const TlsOptions& options
 Result<std::shared_ptr<TlsContext>> TlsContext::Client(const TlsClientOptions& options) {
   auto impl = std::make_unique<Impl>();
   impl->server_name = options.server_name;
-  impl->insecure = options.insecure;
   impl->build = [options] { return BuildClient(options); };
   for (const auto& [file, data] :
        {std::pair(options.ca_file, options.ca_data), std::pair(options.certificate_file, options.certificate_data),

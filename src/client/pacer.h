@@ -52,7 +52,8 @@ class Pacer {
   bool Run(Call call, TimePoint until = TimePoint::max());
   // The same, but not before the delay is over; what it waits for does not keep others waiting.
   void RunLater(std::chrono::nanoseconds delay, Call call);
-  // No call begins after it has returned; those that wait are dropped. REQUIRES: not called by a call.
+  // Those that wait are dropped, and the thread has ended when it returns. A Run on another thread whose turn had come
+  // may make its call after that: what calls use must outlive the threads that ask. REQUIRES: not called by a call.
   void Stop();
 
  private:

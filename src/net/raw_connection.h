@@ -14,7 +14,8 @@
 
 namespace berth::net {
 
-// Everything waits, until its deadline at the latest. Thread safety: none.
+// Everything waits, until its deadline at the latest, but for the lookup of a name: the system's resolver takes as long
+// as it takes. Thread safety: none.
 class RawConnection {
  public:
   // With `tls` the handshake is part of it. The Error says what the system or the peer said.

@@ -132,6 +132,8 @@ class Walker {
 
   static bool ReadTypeMeta(Context& context, JsonValue value, DecodedObject& decoded) {
     if (!IsObject(context, value)) return false;
+    if (IsEmptyObject(context, value)) return true;
+    if (context.broken()) return false;
     simdjson::ondemand::object object;
     if (auto error = value.get_object().get(object)) return context.Broken(error), false;
     auto read = [&](std::string_view key, std::string& out) {

@@ -9,6 +9,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 TEST(DecodeObjectsTest, SmallKindsArrive) {
   EXPECT_EQ(Decode<Namespace>("{apiVersion: v1, kind: Namespace, metadata: {name: shop, labels: {a: b}}}").meta.labels,
@@ -251,6 +252,21 @@ TEST(DecodeObjectsTest, OtherKindsAreValidatedToo) {
     SCOPED_TRACE(c.yaml);
     EXPECT_THAT(ErrorsOf(c.yaml), ElementsAre(HasSubstr(c.error)));
   }
+}
+
+TEST(DecodeObjectsTest, AnObjectWithoutMembersIsOneAndNotTheNext) {
+  const std::string list = R"({"items":[{},{"metadata":{"name":"a"}},{ }],"kind":"NodeList","apiVersion":"v1"})";
+  for (const DecodeMode mode : {DecodeMode::kFile, DecodeMode::kPeer}) {
+    const std::vector<DecodedObject> objects = DecodeDocument(list, mode);
+    ASSERT_EQ(objects.size(), 3u);
+    std::vector<std::string> names;
+    for (const DecodedObject& object : objects) names.push_back(MetaOf(object.object).name);
+    EXPECT_THAT(names, ElementsAre("", "a", ""));
+    EXPECT_THAT(Texts(objects[1].errors), IsEmpty());
+  }
+  EXPECT_THAT(Texts(DecodeDocument("{}", DecodeMode::kFile).at(0).errors),
+              ElementsAre("kind: Required value: Object 'Kind' is missing",
+                          "apiVersion: Required value: Object 'apiVersion' is missing"));
 }
 
 }  // namespace

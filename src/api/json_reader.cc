@@ -177,6 +177,14 @@ bool IsNull(Context& context, JsonValue value) {
   return null;
 }
 
+bool IsEmptyObject(Context& context, JsonValue value) {
+  const char* at = nullptr;
+  if (auto error = value.current_location().get(at)) return context.Broken(error), false;
+  do ++at;
+  while (*at == ' ' || *at == '\t' || *at == '\r' || *at == '\n');  // the padding ends it
+  return *at == '}';
+}
+
 std::string_view KeyOf(Context& context, simdjson::ondemand::field& field) {
   // simdjson's first stage has seen every string's closing quote, so this ends.
   const char* raw = field.key().raw();

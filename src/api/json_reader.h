@@ -147,6 +147,10 @@ inline bool Read(Context& context, JsonValue value, List<std::string>& out) { re
 // True when the value is null; malformed JSON is recorded and counts as null.
 bool IsNull(Context& context, JsonValue value);
 
+// True for {}, which simdjson cannot begin twice: who looks into an object before it is read must ask first, and then
+// not look. Malformed JSON is recorded. REQUIRES: an object that was not begun.
+bool IsEmptyObject(Context& context, JsonValue value);
+
 // The text of a field's key. Valid while the document is.
 std::string_view KeyOf(Context& context, simdjson::ondemand::field& field);
 

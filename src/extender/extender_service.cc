@@ -106,12 +106,6 @@ std::vector<Row> RowsOf(const ExtenderArgs& args, const Snapshot& snapshot) {
   return rows;
 }
 
-size_t NameBytes(const ExtenderArgs& args) {
-  size_t bytes = 0;
-  for (size_t i = 0; i < args.node_count(); ++i) bytes += args.node_name(i).size();
-  return bytes;
-}
-
 // The texts of a reply, each once.
 class Texts {
  public:
@@ -214,7 +208,8 @@ Error ExtenderService::WithCluster(const ExtenderArgs& args, bool filter, bool s
   if (!rows.ok()) return rows.error();
   ask(cluster.snapshot(), *rows);
   // Kept only where that is cheap: a client may send nodes that need many times the memory of their text.
-  if (args.nodes ? !args.nodes_cached : args.node_count() > kMostNamesKept || NameBytes(args) > kMostNameBytesKept) {
+  if (args.nodes ? !args.nodes_cached
+                 : args.node_count() > kMostNamesKept || cluster.name_bytes() > kMostNameBytesKept) {
     cluster.Clear();
   }
   return Error::Ok();

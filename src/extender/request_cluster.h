@@ -52,6 +52,9 @@ class RequestCluster {
   // The same for nodes of which only the name is known.
   std::span<const Row> SetNames(size_t count, const NameAt& name_at);
 
+  // Of the names of the last SetNames, together.
+  size_t name_bytes() const { return names_.size(); }
+
   Snapshot snapshot() const { return state_->snapshot(); }
   // Gives all memory back.
   void Clear();

@@ -18,7 +18,8 @@ template <class T>
 class ListPool;
 
 // Reads like a const std::vector<T>, of which it is one pointer's worth. Copies are the same memory until one of them
-// is changed: everything that gives a reference to change makes the list this object's own first.
+// is changed, which only Edit and what adds or clears do: these make the list this object's own first, by a copy if it
+// is shared. Reading never copies, of a list that may be changed either.
 //
 // Thread safety: as std::vector, copies count as different objects.
 template <class T>
@@ -61,10 +62,7 @@ class List {
 
   // The items, to be changed at will until this list is copied.
   std::vector<T>& Edit();
-  // As Edit: references into this list are good for changes until it is copied.
-  T& operator[](size_t i) { return Edit()[i]; }
-  T& front() { return Edit().front(); }
-  T& back() { return Edit().back(); }
+  // As Edit; so is the reference that emplace_back returns.
   void push_back(T item) { Edit().push_back(std::move(item)); }
   template <class... Args>
   T& emplace_back(Args&&... args) {

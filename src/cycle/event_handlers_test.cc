@@ -26,7 +26,7 @@ TEST_F(EventHandlersTest, AnAssignedPodThatShrinksMakesRoom) {
   Put(Wants("p", "500m"));
   NewMoves();
   Change("big", [](Pod& pod) {
-    pod.containers[0].requests = Wants("x", "100m").Build().containers[0].requests;
+    pod.containers.Edit()[0].requests = Wants("x", "100m").Build().containers[0].requests;
     pod.resources = ComputePodResources(pod);
   });
   EXPECT_THAT(NewMoves(), Contains("p backoff AssignedPodUpdatePodScaleDown"));

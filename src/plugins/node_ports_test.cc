@@ -48,7 +48,7 @@ TEST(NodePortsTest, PortsConflictByAddressProtocolAndNumber) {
 TEST(NodePortsTest, PlainInitContainersWantNoPortsAndSidecarsDo) {
   for (const bool sidecar : {false, true}) {
     const Pod pod = MakePod().InitContainer({}, sidecar).With([](Pod& p) {
-      p.init_containers[0].ports.emplace_back().host_port = 80;
+      p.init_containers.Edit()[0].ports.emplace_back().host_port = 80;
     });
     TestCluster cluster;
     cluster.Add(MakeNode("n")).Add(MakePod("x").HostPort(80).OnNode("n"));

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <type_traits>
 
 #include "berth/testing.h"
 
@@ -50,20 +51,30 @@ TEST(ListTest, CopiesAreTheSameMemoryUntilOneIsChanged) {
   const Texts copy = list;
   EXPECT_TRUE(copy.SharesWith(list));
   list.push_back("c");
-  list[0] = "x";
-  list.front() += "y";
-  list.back() += "z";
+  list.Edit()[0] = "x";
+  list.Edit().front() += "y";
+  list.Edit().back() += "z";
   EXPECT_THAT(list, ElementsAre("xy", "b", "cz"));
   EXPECT_THAT(copy, ElementsAre("a", "b"));
+}
+
+TEST(ListTest, ReadingAListThatMayBeChangedCopiesNothing) {
+  Texts list = {"a", "b"};
+  const Texts copy = list;
+  EXPECT_EQ(list[0] + list.front() + list.back(), "aab");
+  for (const std::string& item : list) EXPECT_FALSE(item.empty());
+  EXPECT_TRUE(list.SharesWith(copy));
+  static_assert(std::is_same_v<decltype(list[0]), const std::string&>);
+  static_assert(std::is_same_v<decltype(list.front()), const std::string&>);
 }
 
 TEST(ListTest, AListOfItsOwnIsChangedWhereItIs) {
   Texts list = {"a", "b"};
   const std::string* const before = list.begin();
-  list[1] = "c";
+  list.Edit()[1] = "c";
   EXPECT_EQ(list.begin(), before);
   { const Texts gone = list; }
-  list[1] = "d";
+  list.Edit()[1] = "d";
   EXPECT_EQ(list.begin(), before) << "the copy has gone";
   Texts moved = std::move(list);
   EXPECT_EQ(moved.begin(), before);
@@ -147,8 +158,8 @@ TEST(ShareListsTest, EqualListsOfPodsBecomeOne) {
 
 TEST(ShareListsTest, WhatDiffersStaysApart) {
   Pod a = FullPod(), b = FullPod();
-  b.containers[0].image = "other";
-  b.volumes[0].read_only = true;
+  b.containers.Edit()[0].image = "other";
+  b.volumes.Edit()[0].read_only = true;
   ShareLists(a);
   ShareLists(b);
   EXPECT_EQ(SharedLists(a, b), std::pair(15, 17));
@@ -163,7 +174,7 @@ TEST(ShareListsTest, ASharedListIsNeverChangedInPlace) {
   Pod b = a;
   const Container* const before = a.containers.items().data();
   a = {};
-  b.containers[0].image = "other";  // nobody else has it, but somebody might find it
+  b.containers.Edit()[0].image = "other";  // nobody else has it, but somebody might find it
   EXPECT_NE(b.containers.items().data(), before);
   Pod c = FullPod();
   ShareLists(c);
@@ -180,7 +191,7 @@ TEST(ShareListsTest, NodesShareTheirListsAndTheNamesOfImages) {
   EXPECT_TRUE(a.declared_features.SharesWith(b.declared_features));
   EXPECT_TRUE(a.conditions.SharesWith(b.conditions));
   EXPECT_FALSE(a.images.SharesWith(other.images));
-  EXPECT_TRUE(std::as_const(a).images[1].names.SharesWith(std::as_const(other).images[0].names));
+  EXPECT_TRUE(a.images[1].names.SharesWith(other.images[0].names));
   EXPECT_EQ(other, MakeNode("c").Image("second", 2).Build());
 }
 
@@ -210,8 +221,8 @@ TEST(ShareListsTest, ThreadsMayShareAndDropAtTheSameTime) {
       Pod pod = MakePod("p").Image("image-" + std::to_string((i + number) % 3));
       ShareLists(pod);
       const Pod copy = pod;
-      pod.containers[0].image += "!";
-      EXPECT_EQ(copy.containers[0].image + "!", std::as_const(pod).containers[0].image);
+      pod.containers.Edit()[0].image += "!";
+      EXPECT_EQ(copy.containers[0].image + "!", pod.containers[0].image);
     }
   };
   std::vector<std::thread> threads;

@@ -65,9 +65,9 @@ TEST(PodResourcesTest, SidecarsRunBesideLaterInitContainersOnly) {
                          Named("after", {{"cpu", "600m"}}), Sidecar("t", {{"cpu", "50m"}})};
   // Sum 450, before 800, s 300, after 600 + 300, t 350.
   EXPECT_EQ(ComputePodResources(pod).request.milli_cpu, 900);
-  pod.init_containers[2].requests = {};
+  pod.init_containers.Edit()[2].requests = {};
   EXPECT_EQ(ComputePodResources(pod).request.milli_cpu, 800);
-  pod.init_containers[0].requests = {};
+  pod.init_containers.Edit()[0].requests = {};
   EXPECT_EQ(ComputePodResources(pod).request.milli_cpu, 450);
 }
 
@@ -136,7 +136,7 @@ TEST(PodResourcesTest, WithPodLevelRequestsDefaultsStandInOnlyForWhatNobodyNames
   pod.overhead = List({{"memory", "1Mi"}});
   EXPECT_EQ(ComputePodResources(pod).nonzero_memory, kMi);
   pod.overhead = {};
-  pod.containers[0].requests = List({{"memory", "7Mi"}});
+  pod.containers.Edit()[0].requests = List({{"memory", "7Mi"}});
   EXPECT_EQ(ComputePodResources(pod).nonzero_memory, 7 * kMi);
   // Names that do not count at pod level are as if spec.resources were not there.
   pod.pod_requests = List({{"example.com/gpu", "1"}});
@@ -170,7 +170,7 @@ TEST(PodResourcesTest, AnInfeasibleResizeLeavesTheSpecOut) {
   pod.conditions.push_back({"PodResizePending", "True", "Infeasible", ""});
   EXPECT_EQ(ComputePodResources(pod).held.milli_cpu, 8000);
   pod.conditions.Edit().erase(pod.conditions.Edit().begin());
-  pod.conditions[0].status = "False";
+  pod.conditions.Edit()[0].status = "False";
   EXPECT_EQ(ComputePodResources(pod).held.milli_cpu, 2000);
   EXPECT_EQ(ComputePodResources(pod).request.milli_cpu, 8000);
 }

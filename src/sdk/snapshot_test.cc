@@ -36,9 +36,9 @@ TEST(HostPortTest, PortsConflictWhenNumberProtocolAndAddressMeet) {
 
 TEST(HostPortTest, APodHoldsThePortsOfItsContainersAndSidecars) {
   Pod pod = MakePod("p").HostPort(80).InitContainer({}, true).InitContainer({});
-  pod.init_containers[0].ports = {{1, 90, "", "TCP"}};
-  pod.init_containers[1].ports = {{1, 91, "", "TCP"}};
-  pod.containers[0].ports.push_back({8080, 0, "", "TCP"});
+  pod.init_containers.Edit()[0].ports = {{1, 90, "", "TCP"}};
+  pod.init_containers.Edit()[1].ports = {{1, 91, "", "TCP"}};
+  pod.containers.Edit()[0].ports.push_back({8080, 0, "", "TCP"});
   EXPECT_THAT(HostPortsOf(pod), ElementsAre(HostPort{"0.0.0.0", "TCP", 90}, HostPort{"0.0.0.0", "TCP", 80}));
 }
 

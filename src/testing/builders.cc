@@ -67,7 +67,7 @@ MakePod& MakePod::Nominated(std::string node) { return pod_.nominated_node_name 
 MakePod& MakePod::Terminating() { return pod_.meta.deletion_time = Time{1}, *this; }
 MakePod& MakePod::StartTime(Time time) { return pod_.start_time = time, *this; }
 MakePod& MakePod::Request(const std::vector<std::pair<std::string, std::string>>& amounts) {
-  return pod_.containers.front().requests = Amounts(amounts), *this;
+  return pod_.containers.Edit().front().requests = Amounts(amounts), *this;
 }
 MakePod& MakePod::Container(const std::vector<std::pair<std::string, std::string>>& amounts, std::string image) {
   auto& container = pod_.containers.emplace_back();
@@ -83,9 +83,9 @@ MakePod& MakePod::InitContainer(const std::vector<std::pair<std::string, std::st
   container.sidecar = sidecar;
   return *this;
 }
-MakePod& MakePod::Image(std::string image) { return pod_.containers.front().image = std::move(image), *this; }
+MakePod& MakePod::Image(std::string image) { return pod_.containers.Edit().front().image = std::move(image), *this; }
 MakePod& MakePod::HostPort(int32_t port, std::string protocol, std::string ip) {
-  pod_.containers.front().ports.push_back({port, port, std::move(ip), std::move(protocol)});
+  pod_.containers.Edit().front().ports.push_back({port, port, std::move(ip), std::move(protocol)});
   return *this;
 }
 MakePod& MakePod::NodeSelector(const std::string& key, const std::string& value) {

@@ -16,10 +16,6 @@
 namespace berth {
 inline namespace v1 {
 
-// The counters of `epochs` as one number, which changes whenever one of them does. Not for kOwnIndex, which the
-// plugin's index has, nor for kUnrememberable.
-uint64_t Stamp(const Snapshot& snapshot, Epochs epochs);
-
 // What one answer depends on. For PreFilter and PreScore, which judge no row, only the epochs count.
 //
 // Filter and Score: what NodeBatch and NodeView show belongs to the judged rows, so `row` is to name it. What Snapshot

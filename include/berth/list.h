@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // List: a vector that copies of an object share. Pods and nodes come from few templates, so most of their lists are
-// equal; ShareLists (pod.h, node.h) makes equal ones one.
+// equal; decoders make equal ones one (host/share_lists.h).
 #pragma once
 
 #include <atomic>

@@ -33,12 +33,19 @@ struct NodeImage {
   bool operator==(const NodeImage&) const = default;
 };
 
+// How many nodes hold an image, and the size its first reporter gave.
+struct ImageState {
+  int64_t size_bytes = 0;
+  uint32_t nodes = 0;
+};
+inline constexpr uint32_t kNoImage = 0xffffffffu;
+
 struct NodeCondition {
   std::string type, status;
   bool operator==(const NodeCondition&) const = default;
 };
 
-// Immutable once it is in ClusterState. Most nodes of a cluster have equal lists; see ShareLists.
+// Immutable once it is in ClusterState. Most nodes of a cluster have equal lists; decoders let them share the memory.
 struct Node {
   ObjectMeta meta;
   bool unschedulable = false;
@@ -51,10 +58,6 @@ struct Node {
   const std::string& name() const { return meta.name; }
   bool operator==(const Node&) const = default;
 };
-
-// Lets the node use the memory of equal lists that other nodes have. Worth its while for what will stay; decoders do
-// it. Thread safety: any thread.
-void ShareLists(Node& node);
 
 // One term of a node selector; expressions and fields are ANDed.
 struct NodeSelectorTerm {

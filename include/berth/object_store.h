@@ -7,7 +7,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 #include "berth/object.h"
@@ -44,9 +43,11 @@ class ObjectStore {
   }
   size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
-  // Changes with every Put and Remove: what a remembered answer that read this kind depends on.
+  // Changes whenever an object comes, changes or goes: what a remembered answer that read this kind depends on.
   uint64_t epoch() const { return epoch_; }
 
+ private:
+  friend class ObjectStoreWriter;  // berth/host/object_stores.h
   // Returns what was there before, null if nothing.
   Ptr Put(Ptr object) {
     Ptr& slot = by_namespace_[object->meta.namespace_][object->meta.name];
@@ -68,29 +69,9 @@ class ObjectStore {
     return gone;
   }
 
- private:
   std::map<std::string, std::map<std::string, Ptr, std::less<>>, std::less<>> by_namespace_;
   size_t size_ = 0;
   uint64_t epoch_ = 0;
-};
-
-// One store per kind that is neither Pod nor Node.
-struct ObjectStores {
-  std::tuple<ObjectStore<Namespace>, ObjectStore<Service>, ObjectStore<ReplicationController>, ObjectStore<ReplicaSet>,
-             ObjectStore<StatefulSet>, ObjectStore<PriorityClass>, ObjectStore<PodDisruptionBudget>,
-             ObjectStore<PersistentVolumeClaim>, ObjectStore<PersistentVolume>, ObjectStore<StorageClass>,
-             ObjectStore<CsiNode>, ObjectStore<CsiDriver>, ObjectStore<CsiStorageCapacity>,
-             ObjectStore<VolumeAttachment>, ObjectStore<ResourceClaim>, ObjectStore<ResourceSlice>,
-             ObjectStore<DeviceClass>>
-      all;
-  template <class T>
-  const ObjectStore<T>& get() const {
-    return std::get<ObjectStore<T>>(all);
-  }
-  template <class T>
-  ObjectStore<T>& get() {
-    return std::get<ObjectStore<T>>(all);
-  }
 };
 
 }  // namespace v1

@@ -18,6 +18,7 @@
 #include "berth/error.h"
 #include "berth/events.h"
 #include "berth/node_batch.h"
+#include "berth/rejections.h"
 #include "berth/snapshot.h"
 #include "berth/verdict.h"
 
@@ -159,19 +160,6 @@ class FilterPlugin : public virtual Plugin {
   virtual Error Filter(const Cycle& cycle, const PluginState* state, const NodeBatch& nodes, Rejections& out) const = 0;
 };
 
-// Where taking away all pods of lower priority than the pod's own can make room for it, and where it cannot.
-struct Prospects {
-  struct Open {
-    size_t place;  // among the resolvable rows
-    Row row;
-  };
-  size_t resolvable = 0;       // rows of FilterReport::Resolvable
-  std::vector<Open> open;      // where it can, or where that is not known; in node order
-  size_t without_victims = 0;  // rows without pods of lower priority
-  // The rest: what still rejects the pod then, and on how many rows. Valid as long as the report; may repeat.
-  std::vector<std::pair<const Verdict*, size_t>> hopeless;
-};
-
 // What filtering found, for PostFilter: why no node fits.
 class FilterReport {
  public:
@@ -180,8 +168,6 @@ class FilterReport {
   virtual const Verdict& verdict(Row row) const = 0;
   // The rows where taking pods away may help (code Unschedulable), in node order.
   virtual std::vector<Row> Resolvable() const = 0;
-  // The same rows, sorted by what is known about preemption there. Nothing is by default: all of them are open.
-  virtual Prospects LookAhead() const;
 };
 
 struct PreemptionCandidate {

@@ -177,10 +177,6 @@ struct Pod {
   bool operator==(const Pod&) const = default;
 };
 
-// Lets the pod use the memory of equal lists that other pods have, so that a thousand replicas cost one. Worth its
-// while for what will stay; decoders do it. Thread safety: any thread.
-void ShareLists(Pod& pod);
-
 inline std::string FullName(const Pod& pod) { return FullName(pod.meta); }
 
 }  // namespace v1

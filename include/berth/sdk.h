@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything a plugin needs.
+// Everything a plugin needs. What lies in berth/host/ is for hosts: it is here because accessors are inline.
 #pragma once
 
 #include "berth/args.h"
@@ -8,6 +8,7 @@
 #include "berth/error.h"
 #include "berth/events.h"
 #include "berth/handle.h"
+#include "berth/label_column.h"
 #include "berth/labels.h"
 #include "berth/list.h"
 #include "berth/main.h"
@@ -18,8 +19,10 @@
 #include "berth/object_store.h"
 #include "berth/plugin.h"
 #include "berth/pod.h"
+#include "berth/pod_record.h"
 #include "berth/quantity.h"
 #include "berth/registry.h"
+#include "berth/rejections.h"
 #include "berth/resources.h"
 #include "berth/snapshot.h"
 #include "berth/value.h"

@@ -4,134 +4,22 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
-#include "berth/change_log.h"
+#include "berth/host/read_set.h"
+#include "berth/host/snapshot_data.h"
+#include "berth/label_column.h"
 #include "berth/node.h"
 #include "berth/object_store.h"
 #include "berth/pod.h"
-#include "berth/read_set.h"
+#include "berth/pod_record.h"
 
 namespace berth {
 inline namespace v1 {
-
-// A pod on a node (bound or assumed), or a pending pod that is nominated to one. Its address is stable.
-struct PodRecord {
-  std::shared_ptr<const Pod> pod;
-  Row row = kNoRow;
-  bool assumed = false;  // the cluster has not confirmed it yet; no part of kPods: answers must not depend on it
-};
-
-// A host port in use; ip 0.0.0.0 stands for all.
-struct HostPort {
-  std::string ip, protocol;
-  int32_t port = 0;
-  bool operator==(const HostPort&) const = default;
-};
-// Empty ip and protocol become 0.0.0.0 and TCP.
-HostPort NormalizeHostPort(const ContainerPort& port);
-// True when both cannot be open on one node.
-bool Conflicts(const HostPort& a, const HostPort& b);
-// The host ports that a placed pod occupies: containers' and sidecars'.
-std::vector<HostPort> HostPortsOf(const Pod& pod);
-
-// One label key over all rows. Value 0: the node lacks the label; ids are dense, so an array of distinct() + 1 slots
-// indexed by id counts per value.
-class LabelColumn {
- public:
-  static constexpr uint32_t kAbsent = 0;
-  std::span<const uint32_t> values() const { return values_; }
-  uint32_t operator[](Row row) const { return row < values_.size() ? values_[row] : kAbsent; }
-  // The id of a value, or kAbsent when no node has it.
-  uint32_t Find(std::string_view value) const;
-  const std::string& text(uint32_t id) const { return texts_[id]; }
-  // Upper bound of ids in use; some below it may be free at the moment.
-  size_t distinct() const { return texts_.empty() ? 0 : texts_.size() - 1; }
-
-  // The rest is for ClusterState.
-  void Resize(size_t rows) { values_.resize(rows, kAbsent); }
-  void Assign(Row row, const std::string* value);
-
- private:
-  struct Hash {
-    using is_transparent = void;
-    size_t operator()(std::string_view text) const;  // with a secret: a request's labels may be anybody's
-  };
-  std::vector<uint32_t> values_;
-  std::vector<std::string> texts_{std::string()};  // [0] is unused
-  std::vector<uint32_t> uses_{0};
-  std::vector<uint32_t> free_;
-  std::unordered_map<std::string, uint32_t, Hash, std::equal_to<>> ids_;
-};
-
-// What ClusterState keeps per row besides the columns.
-struct RowData {
-  std::shared_ptr<const Node> node;    // null: pods are there, but the node is unknown ("ghost") or the row is free
-  std::vector<const PodRecord*> pods;  // upstream's order: a removed pod's place is taken by the last one
-  std::vector<const PodRecord*> affinity_pods;       // with any pod (anti-)affinity
-  std::vector<const PodRecord*> anti_affinity_pods;  // with required anti-affinity
-  std::vector<HostPort> ports;                       // a set, not a multiset, as upstream
-};
-
-// How many nodes hold an image, and the size its first reporter gave.
-struct ImageState {
-  int64_t size_bytes = 0;
-  uint32_t nodes = 0;
-};
-
-// Counters of what lies outside a row; each only grows, by one or more with every change.
-struct EpochCounters {
-  uint64_t node_set = 0;       // nodes come and go
-  uint64_t node_labels = 0;    // some node's labels changed, or the ids of label values
-  uint64_t image_spread = 0;   // on how many nodes an image is, and how large
-  uint64_t affinity_pods = 0;  // pods with pod (anti-)affinity come and go
-  uint64_t sets = 0;           // the tables of taint, image and feature sets: an id may mean another set
-};
-
-// The arrays behind a Snapshot. ClusterState fills them; plugins use Snapshot's and NodeBatch's accessors.
-struct SnapshotData {
-  std::vector<uint8_t> live;  // 1: a Node object is there; 0: free or ghost
-  std::vector<RowData> rows;
-  size_t node_count = 0;
-  std::vector<std::vector<int64_t>> allocatable, requested;  // [resource][row]; an empty column is all zero
-  std::vector<int64_t> pod_count, nonzero_cpu, nonzero_memory;
-  std::vector<int32_t> lowest_priority;  // of the row's pods; INT32_MAX without pods
-  std::vector<uint8_t> unschedulable;
-  std::vector<uint32_t> taint_set, image_set, feature_set;  // ids into the tables below
-  std::vector<std::vector<Taint>> taint_sets;               // [0] is the empty set, as in the next two
-  std::vector<std::vector<uint32_t>> image_sets;            // sorted image ids
-  std::vector<std::vector<std::string>> feature_sets;
-  std::vector<ImageState> images;                      // by image id
-  std::vector<Row> affinity_rows, anti_affinity_rows;  // rows that hold such pods, ascending
-  std::unordered_map<Row, std::vector<const PodRecord*>> nominated;
-  std::vector<int64_t> zeros;
-  ObjectStores objects;
-  EpochCounters epochs;
-  ChangeLog changes;
-};
-
-// What a Snapshot asks its owner for on demand.
-class SnapshotSource {
- public:
-  virtual ~SnapshotSource() = default;
-  virtual const SnapshotData& data() const = 0;
-  virtual Row FindRow(std::string_view node_name) const = 0;
-  // Builds the column the first time a key is asked for. Thread safety: any thread.
-  virtual const LabelColumn& Column(std::string_view key) const = 0;
-  virtual uint32_t FindImage(std::string_view name) const = 0;  // kNoImage when no node has it
-  // Live rows in kube-scheduler's node order: zones in turn.
-  virtual std::span<const Row> Order() const = 0;
-  // By row: its place in that order. REQUIRES: only live rows are asked for.
-  virtual std::span<const uint32_t> Ranks() const = 0;
-};
-inline constexpr uint32_t kNoImage = 0xffffffffu;
 
 class NodeView;
 class RowOverlay;
@@ -145,10 +33,6 @@ class RowOverlay;
 // Thread safety: any thread while the cycle lasts. Where a pool judges, order() and ranks() were built before.
 class Snapshot {
  public:
-  explicit Snapshot(const SnapshotSource& source) : source_(&source), data_(&source.data()) {}
-  // The same, but what is read is noted. REQUIRES: `reads` outlives it and its copies; one thread.
-  Snapshot(const Snapshot& of, ReadSet& reads) : source_(of.source_), data_(of.data_), reads_(&reads) {}
-
   size_t rows() const { return Noting(epoch::kNodeSet).live.size(); }  // free and ghost ones included
   size_t node_count() const { return Noting(epoch::kNodeSet).node_count; }
   bool live(Row row) const {
@@ -230,14 +114,9 @@ class Snapshot {
   // Pending pods nominated to the row, in nomination order.
   std::span<const PodRecord* const> nominated(Row row) const;
   bool any_nominated() const { return !Whole(row_field::kNominated).nominated.empty(); }
-  const std::unordered_map<Row, std::vector<const PodRecord*>>& all_nominated() const {
-    return Whole(row_field::kNominated).nominated;
-  }
 
-  // Its address tells clusters apart.
-  const EpochCounters& epochs() const { return data_->epochs; }
-  // Which rows changed, and when. Positions mean something to this cluster only.
-  const ChangeLog& changes() const { return Noting(epoch::kOtherRows).changes; }
+  // Tells clusters apart: an index is fed from one and is asked about others, too (see PluginIndex).
+  const void* cluster() const { return data_; }
 
   // `objects<Service>()`: look up by namespace and name, list, list by namespace.
   template <class T>
@@ -245,7 +124,13 @@ class Snapshot {
     return Noting(EpochOf<T>()).objects.template get<T>();
   }
 
+  // Hosts make snapshots; plugins are shown them.
+  explicit Snapshot(const SnapshotSource& source) : source_(&source), data_(&source.data()) {}
+  // The same, but what is read is noted. REQUIRES: `reads` outlives it and its copies; one thread.
+  Snapshot(const Snapshot& of, ReadSet& reads) : source_(of.source_), data_(of.data_), reads_(&reads) {}
+
  private:
+  friend class SnapshotAccess;  // berth/host/snapshot_access.h
   friend class Cycle;
   friend class LabelReader;
   friend class NodeBatch;

@@ -3,10 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
-#include <memory>
-#include <mutex>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -70,36 +66,6 @@ class Verdict {
 // that "0/5000 nodes are available: …" is counted without a string per node.
 using VerdictId = uint32_t;
 inline constexpr VerdictId kFitsId = 0;
-inline constexpr VerdictId kNotJudged = 0xffffffffu;
-
-// Interns verdicts. Ids and references stay valid as long as the table.
-// Thread safety: all methods; a pool may judge batches in parallel.
-class VerdictTable {
- public:
-  VerdictTable();
-  VerdictId Intern(const Verdict& verdict);
-  const Verdict& Get(VerdictId id) const;
-  size_t size() const;
-
- private:
-  struct Impl;
-  std::shared_ptr<Impl> impl_;
-};
-
-// Where a Filter plugin writes: one slot per row of the batch, all "fits" at the start. Slots of rows that are not
-// active are ignored, so a loop may write them without looking.
-class Rejections {
- public:
-  Rejections(std::span<VerdictId> slots, VerdictTable& table) : slots_(slots), table_(&table) {}
-  void Reject(size_t i, VerdictId id) { slots_[i] = id; }
-  VerdictId Intern(const Reason& reason) { return table_->Intern(Verdict(reason)); }
-  VerdictId Intern(const Verdict& verdict) { return table_->Intern(verdict); }
-  std::span<VerdictId> slots() { return slots_; }
-
- private:
-  std::span<VerdictId> slots_;
-  VerdictTable* table_;
-};
 
 }  // namespace v1
 }  // namespace berth

@@ -6,6 +6,7 @@
 #include "api/decode_value.h"
 #include "api/defaults.h"
 #include "api/resource_rules.h"
+#include "berth/host/share_lists.h"
 
 namespace berth {
 namespace {

@@ -6,6 +6,7 @@
 #include "api/decode_internal.h"
 #include "api/decode_value.h"
 #include "api/defaults.h"
+#include "berth/host/share_lists.h"
 
 namespace berth {
 namespace {

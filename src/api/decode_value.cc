@@ -3,6 +3,7 @@
 #include "api/decode_value.h"
 
 #include "api/decode_internal.h"
+#include "berth/host/share_lists.h"
 
 namespace berth {
 

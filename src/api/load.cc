@@ -15,6 +15,7 @@
 #include "api/defaults.h"
 #include "api/file_text.h"
 #include "api/yaml.h"
+#include "berth/host/share_lists.h"
 
 namespace berth {
 namespace {

@@ -12,6 +12,7 @@
 #include "api/file_text.h"
 #include "api/json_value.h"
 #include "api/yaml.h"
+#include "berth/host/share_lists.h"
 
 namespace berth::bench {
 namespace {

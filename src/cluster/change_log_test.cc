@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading on from a position, and positions that lie too far back.
-#include "berth/change_log.h"
+#include "berth/host/change_log.h"
 
 #include <gtest/gtest.h>
 

@@ -66,12 +66,12 @@ class ClusterState {
   // Namespaces, services, budgets and the like.
   template <class T>
   void PutObject(std::shared_ptr<const T> object) {
-    columns_.mutable_data().objects.get<T>().Put(std::move(object));
+    ObjectStoreWriter::Put(columns_.mutable_data().objects.get<T>(), std::move(object));
     TellObjectsChanged();
   }
   template <class T>
   void RemoveObject(std::string_view ns, std::string_view name) {
-    columns_.mutable_data().objects.get<T>().Remove(ns, name);
+    ObjectStoreWriter::Remove(columns_.mutable_data().objects.get<T>(), ns, name);
     TellObjectsChanged();
   }
 

@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "berth/host/snapshot_access.h"
 #include "berth/testing.h"
 
 namespace berth::cluster {
@@ -79,7 +80,7 @@ class ClusterStateTest : public ::testing::Test {
   // What the change log says of `fn`.
   template <class Fn>
   std::vector<RowFields> Changes(Fn&& fn) const {
-    const ChangeLog& log = state_.snapshot().changes();
+    const ChangeLog& log = SnapshotAccess::Changes(state_.snapshot());
     const uint64_t from = log.position();
     fn();
     std::vector<RowFields> fields;

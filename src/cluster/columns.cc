@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "berth/row_accounting.h"
+#include "berth/host/row_accounting.h"
 
 namespace berth::cluster {
 namespace {
@@ -72,8 +72,8 @@ void Columns::Resize(size_t rows) {
   ResizeColumn(data_.unschedulable, rows);
   for (auto* column : {&data_.taint_set, &data_.image_set, &data_.feature_set}) ResizeColumn(*column, rows);
   ResizeColumn(names_, rows);
-  for (auto& [key, column] : label_columns_) column->Resize(rows);
-  absent_.Resize(rows);
+  for (auto& [key, column] : label_columns_) LabelColumnWriter::Resize(*column, rows);
+  LabelColumnWriter::Resize(absent_, rows);
 }
 
 void Columns::DropLabelColumns() {
@@ -150,7 +150,8 @@ void Columns::SetLabels(Row row, const Labels* before, const Labels* after) {
     }
   if (after)
     for (const auto& [key, value] : *after) ++label_keys_.try_emplace(key, 0).first->second;
-  for (auto& [key, column] : label_columns_) column->Assign(row, after ? after->Find(key) : nullptr);
+  for (auto& [key, column] : label_columns_)
+    LabelColumnWriter::Assign(*column, row, after ? after->Find(key) : nullptr);
 }
 
 std::vector<uint32_t> Columns::AcquireImages(const std::vector<NodeImage>& images) {
@@ -349,9 +350,9 @@ const LabelColumn& Columns::Column(std::string_view key) const {
   if (auto it = label_columns_.find(key); it != label_columns_.end()) return *it->second;
   if (!label_keys_.contains(key)) return absent_;
   auto column = std::make_unique<LabelColumn>();
-  column->Resize(names_.size());
+  LabelColumnWriter::Resize(*column, names_.size());
   for (Row row = 0; row < names_.size(); ++row)
-    if (data_.live[row]) column->Assign(row, data_.rows[row].node->meta.labels.Find(key));
+    if (data_.live[row]) LabelColumnWriter::Assign(*column, row, data_.rows[row].node->meta.labels.Find(key));
   return *label_columns_.emplace(std::string(key), std::move(column)).first->second;
 }
 

@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "berth/host/snapshot_data.h"
 #include "berth/snapshot.h"
 #include "cluster/node_order.h"
 #include "cluster/set_table.h"

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "berth/row_accounting.h"
+#include "berth/host/row_accounting.h"
 #include "berth/testing.h"
 #include "cluster/cluster_state.h"
 

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <utility>
 
-#include "berth/fit_error.h"
+#include "berth/host/fit_error.h"
 
 namespace berth::cycle {
 namespace {

@@ -275,14 +275,14 @@ TEST_F(ClusterFeedTest, NodesOfARequestTakeThePlaceOfOlderOnes) {
   StartAndWait({Kind::kNode, Kind::kPod});
   const auto rank = [](const Snapshot& s, const char* node) { return *s.view(s.FindRow(node)).Label("rank"); };
   const void* own = nullptr;
-  ASSERT_TRUE(feed_->Read([&](const Snapshot& s) { own = &s.epochs(); }).ok());
+  ASSERT_TRUE(feed_->Read([&](const Snapshot& s) { own = s.cluster(); }).ok());
 
   // The same versions: no copy is made.
   const std::vector<client::Ptr<Node>> same = {NodeOf("b", "2", "9"), NodeOf("a", "1", "9")};
   ASSERT_TRUE(feed_
                   ->ReadWith(same, /*keep=*/true,
                              [&](const Snapshot& s) {
-                               EXPECT_EQ(&s.epochs(), own);
+                               EXPECT_EQ(s.cluster(), own);
                                EXPECT_EQ(rank(s, "a"), "1");
                              })
                   .ok());

@@ -6,7 +6,8 @@
 #include <map>
 #include <utility>
 
-#include "berth/fit_error.h"
+#include "berth/host/fit_error.h"
+#include "berth/host/snapshot_access.h"
 #include "framework/guard.h"
 
 namespace berth::framework {
@@ -194,7 +195,7 @@ void Judge::FilterAll(CycleRun& run, const PreFilterRuling& pre, std::span<const
                     std::span(out.verdicts).subspan(begin, size), std::span(out.plugins).subspan(begin, size));
   }
   // Nodes with nominated pods must fit with those there as well; that pass comes first, so its reasons are reported.
-  for (const auto& [row, nominated] : snapshot.all_nominated()) {
+  for (const auto& [row, nominated] : SnapshotAccess::Nominated(snapshot)) {
     if (out.verdicts[row] == kNotJudged || !run.HasRelevantNominations(row)) continue;
     Ruling ruling = run.FilterWithNominated(RowOverlay(snapshot, row), run.states());
     if (ruling.verdict.fits()) continue;

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "berth/host/snapshot_access.h"
 #include "framework/guard.h"
 #include "framework/memory_run.h"
 

@@ -8,7 +8,8 @@
 #include <array>
 #include <utility>
 
-#include "berth/fit_error.h"
+#include "berth/host/fit_error.h"
+#include "berth/host/snapshot_access.h"
 #include "framework/guard.h"
 
 namespace berth::framework {
@@ -17,7 +18,7 @@ namespace {
 constexpr uint8_t kOne = 1;
 
 // What PostFilter plugins see.
-class MarksReport final : public FilterReport {
+class MarksReport final : public ProspectReport {
  public:
   MarksReport(MemoryRun& run, const Marks& marks, const VerdictTable& table, const Snapshot& snapshot)
       : run_(run), marks_(marks), table_(table), snapshot_(snapshot) {}
@@ -134,7 +135,7 @@ void MemoryRun::Resize(size_t rows) {
 }
 
 bool MemoryRun::Mark() {
-  const ChangeLog& changes = snapshot_.changes();
+  const ChangeLog& changes = SnapshotAccess::Changes(snapshot_);
   const uint64_t stamp = Stamp(snapshot_, memory_.filter_epochs_);
   const size_t rows = snapshot_.rows();
   std::vector<RowFields>& fields = memory_.dirty_fields_;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "berth/host/prospects.h"
 #include "framework/memory.h"
 
 namespace berth::framework {

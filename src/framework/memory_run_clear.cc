@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "berth/host/snapshot_access.h"
 #include "framework/guard.h"
 #include "framework/memory_run.h"
 
@@ -64,7 +65,7 @@ bool MemoryRun::RefreshCleared() {
       return false;
 
   PodClass::Cleared& cleared = class_.cleared;
-  const ChangeLog& changes = snapshot_.changes();
+  const ChangeLog& changes = SnapshotAccess::Changes(snapshot_);
   const size_t rows = snapshot_.rows();
   bool known = std::exchange(cleared.fill, 0) == class_.fills && cleared.priority == cycle_.pod().priority;
   if (known) {
@@ -99,7 +100,7 @@ Prospects MemoryRun::LookAhead() {
   const bool known = RefreshCleared();
   const Marks& cleared = class_.cleared.marks;
   std::vector<Row> bypass;  // rows with nominations, which only a full try takes into account
-  for (const auto& [row, nominated] : snapshot_.all_nominated())
+  for (const auto& [row, nominated] : SnapshotAccess::Nominated(snapshot_))
     if (snapshot_.live(row) && cycle_.HasRelevantNominations(row)) bypass.push_back(row);
 
   std::vector<uint32_t> counts;  // of rows without hope, by mark

@@ -5,6 +5,7 @@
 #include <array>
 #include <vector>
 
+#include "berth/host/snapshot_access.h"
 #include "framework/memory_run.h"
 
 namespace berth::framework {
@@ -61,7 +62,7 @@ bool MemoryRun::AskLive() {
 }
 
 bool MemoryRun::AskNominated() {
-  for (const auto& [row, nominated] : snapshot_.all_nominated()) {
+  for (const auto& [row, nominated] : SnapshotAccess::Nominated(snapshot_)) {
     if (marks_->by_row[row] == kAbsentMark || !cycle_.HasRelevantNominations(row)) continue;
     const Ruling ruling = cycle_.FilterWithNominated(RowOverlay(snapshot_, row), cycle_.states());
     if (ruling.verdict.fits()) continue;

@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "berth/host/snapshot_access.h"
 #include "berth/vectorized.h"
 #include "framework/guard.h"
 #include "framework/memory_run.h"

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "berth/host/read_set.h"
 #include "berth/plugin.h"
-#include "berth/read_set.h"
 #include "framework/profile.h"
 
 namespace berth::framework {

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "berth/host/snapshot_access.h"
 #include "berth/testing.h"
 #include "config/load.h"
 #include "framework/engine.h"
@@ -257,14 +258,14 @@ TEST(ReadCheckTest, EveryReadIsCoveredByItsFieldOrItsEpochOnly) {
       {"requested amounts of other nodes", [](const Snapshot& s) { s.requested(ResourceId::kCpu); }, 0,
        epoch::kOtherRows},
       {"node taints of other nodes", [](const Snapshot& s) { s.taint_set(); }, 0, epoch::kSets},
-      {"nominated pods of other nodes", [](const Snapshot& s) { s.all_nominated(); }, 0, epoch::kOtherRows},
+      {"nominated pods of other nodes", [](const Snapshot& s) { SnapshotAccess::Nominated(s); }, 0, epoch::kOtherRows},
       // No columns at all.
       {"the set of nodes", [](const Snapshot& s) { s.live(kOther); }, 0, epoch::kNodeSet},
       {"the set of nodes", [](const Snapshot& s) { s.rows(); }, 0, epoch::kOtherRows},
       {"the spread of images", [](const Snapshot& s) { s.image(s.FindImage("img:latest")); }, 0, epoch::kImageSpread},
       {"pods with pod affinity", [](const Snapshot& s) { s.anti_affinity_pods(kOther); }, 0, epoch::kAffinityPods},
       {"pods with pod affinity", [](const Snapshot& s) { s.affinity_rows(); }, 0, epoch::kOwnIndex},
-      {"the change log", [](const Snapshot& s) { s.changes(); }, 0, epoch::kOtherRows},
+      {"the change log", [](const Snapshot& s) { SnapshotAccess::Changes(s); }, 0, epoch::kOtherRows},
       {"namespaces", [](const Snapshot& s) { s.objects<Namespace>(); }, 0, epoch::kNamespaces},
       {"services or controllers", [](const Snapshot& s) { s.objects<ReplicaSet>(); }, 0, epoch::kWorkloads},
       {"resource claims, slices or device classes", [](const Snapshot& s) { s.objects<ResourceClaim>(); }, 0,

@@ -6,7 +6,8 @@
 #include <iterator>
 #include <memory>
 
-#include "berth/fit_error.h"
+#include "berth/host/fit_error.h"
+#include "berth/host/prospects.h"
 #include "plugins/default_preemption_victims.h"
 
 namespace berth::plugins {
@@ -155,7 +156,7 @@ PostFilterOutcome DefaultPreemption::Preempt(const Cycle& cycle, const FilterRep
   }
   if (snapshot.node_count() == 0) return {Verdict::Fail("no nodes available"), std::nullopt, nullptr};
 
-  const Prospects prospects = report.LookAhead();
+  const Prospects prospects = LookAhead(report);
   DryRun run;
   if (prospects.resolvable > 0) {
     const size_t offset = handle_.Random() % prospects.resolvable;

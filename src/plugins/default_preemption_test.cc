@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "berth/host/prospects.h"
 #include "berth/testing.h"
 #include "framework/judge.h"
 #include "plugins/default_preemption_victims.h"
@@ -112,7 +113,7 @@ TEST_F(DefaultPreemptionTest, TheMessageCountsWhyNoNodeHelps) {
 }
 
 // A report of a host that knows more than the verdicts.
-class Foresight final : public FilterReport {
+class Foresight final : public ProspectReport {
  public:
   explicit Foresight(Prospects prospects) : prospects_(std::move(prospects)) {}
   const Verdict& verdict(Row) const override { return verdict_; }

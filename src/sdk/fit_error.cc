@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Upstream: pkg/scheduler/framework/types.go, FitError.Error (v1.36.4).
-#include "berth/fit_error.h"
+#include "berth/host/fit_error.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sentence that says why no node fits.
-#include "berth/fit_error.h"
+#include "berth/host/fit_error.h"
 
 #include <gtest/gtest.h>
 

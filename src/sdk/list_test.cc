@@ -10,6 +10,7 @@
 #include <thread>
 #include <type_traits>
 
+#include "berth/host/share_lists.h"
 #include "berth/testing.h"
 
 namespace berth {

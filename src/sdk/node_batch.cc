@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "berth/row_accounting.h"
+#include "berth/host/row_accounting.h"
 
 namespace berth {
 inline namespace v1 {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Equal lists of pods and nodes made one: a pool per type of item, found by a hash of the content.
+#include "berth/host/share_lists.h"
+
 #include <array>
 #include <mutex>
 #include <unordered_map>

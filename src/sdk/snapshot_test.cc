@@ -44,18 +44,18 @@ TEST(HostPortTest, APodHoldsThePortsOfItsContainersAndSidecars) {
 
 TEST(LabelColumnTest, IdsNameValuesAndAreReusedWhenTheLastOneGoes) {
   LabelColumn column;
-  column.Resize(3);
+  LabelColumnWriter::Resize(column, 3);
   const std::string x = "x", y = "y", z = "z";
-  column.Assign(0, &x);
-  column.Assign(1, &x);
-  column.Assign(2, &y);
+  LabelColumnWriter::Assign(column, 0, &x);
+  LabelColumnWriter::Assign(column, 1, &x);
+  LabelColumnWriter::Assign(column, 2, &y);
   EXPECT_EQ(column[0], column[1]);
   EXPECT_NE(column[0], column[2]);
   EXPECT_EQ(column.distinct(), 2u);
   const uint32_t freed = column[2];
-  column.Assign(2, nullptr);
+  LabelColumnWriter::Assign(column, 2, nullptr);
   EXPECT_EQ(column.Find("y"), LabelColumn::kAbsent);
-  column.Assign(2, &z);
+  LabelColumnWriter::Assign(column, 2, &z);
   EXPECT_EQ(column[2], freed);
   EXPECT_EQ(column.text(freed), "z");
   EXPECT_EQ(column.distinct(), 2u);
@@ -64,11 +64,11 @@ TEST(LabelColumnTest, IdsNameValuesAndAreReusedWhenTheLastOneGoes) {
 
 TEST(LabelColumnTest, AssigningTheSameValueAgainChangesNothing) {
   LabelColumn column;
-  column.Resize(1);
+  LabelColumnWriter::Resize(column, 1);
   const std::string x = "x";
-  column.Assign(0, &x);
-  column.Assign(0, &x);
-  column.Assign(0, nullptr);
+  LabelColumnWriter::Assign(column, 0, &x);
+  LabelColumnWriter::Assign(column, 0, &x);
+  LabelColumnWriter::Assign(column, 0, nullptr);
   EXPECT_EQ(column.Find("x"), LabelColumn::kAbsent) << "it was counted once";
 }
 

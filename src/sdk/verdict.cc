@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Verdict texts and the table that interns them.
-#include "berth/verdict.h"
-
 #include <deque>
 #include <mutex>
 #include <shared_mutex>
 #include <unordered_map>
 
+#include "berth/host/verdict_table.h"
 #include "util/hash.h"
 #include "util/secret_hash.h"
 

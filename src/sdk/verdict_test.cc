@@ -6,6 +6,8 @@
 
 #include <thread>
 
+#include "berth/rejections.h"
+
 namespace berth {
 namespace {
 

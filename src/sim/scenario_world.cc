@@ -13,6 +13,7 @@
 #include "api/json_value.h"
 #include "api/load_error.h"
 #include "api/yaml.h"
+#include "berth/host/share_lists.h"
 #include "sim/simulated_cluster_internal.h"
 
 namespace berth::sim {

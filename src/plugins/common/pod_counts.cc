@@ -164,7 +164,7 @@ void PodCounts::Add(const Pod& pod, Row row, int64_t amount) {
 }
 
 void PodCountIndex::Visit(const Snapshot& snapshot) {
-  home_ = &snapshot.epochs();
+  home_ = snapshot.cluster();
   if (rows_ == snapshot.rows()) return;
   rows_ = snapshot.rows();
   ++rows_changed_;

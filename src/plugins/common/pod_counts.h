@@ -155,14 +155,14 @@ class PodCountIndex : public PluginIndex {
   uint64_t epoch() const override { return counts_.epoch() + rows_changed_; }
 
   // False: this snapshot is of a cluster that does not feed the index, and has to be scanned.
-  bool Serves(const Snapshot& snapshot) const { return home_ == &snapshot.epochs(); }
+  bool Serves(const Snapshot& snapshot) const { return home_ == snapshot.cluster(); }
   PodCounts& counts() { return counts_; }
 
  private:
   void Visit(const Snapshot& snapshot);
 
   PodCounts counts_;
-  const EpochCounters* home_ = nullptr;
+  const void* home_ = nullptr;
   size_t rows_ = 0;
   // Answers may hold views of columns, which move when there are more rows or fewer.
   uint64_t rows_changed_ = 0;

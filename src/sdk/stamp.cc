@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Epochs as one number.
-#include "berth/depends.h"
+#include "berth/host/snapshot_access.h"
 
 namespace berth {
 inline namespace v1 {
@@ -8,13 +8,13 @@ inline namespace v1 {
 uint64_t Stamp(const Snapshot& snapshot, Epochs epochs) {
   // Every counter only grows, so the sum changes whenever one of them does.
   uint64_t sum = 0;
-  const EpochCounters& counters = snapshot.epochs();
+  const EpochCounters& counters = SnapshotAccess::Epochs(snapshot);
   if (epochs & epoch::kNodeSet) sum += counters.node_set;
   if (epochs & epoch::kImageSpread) sum += counters.image_spread;
   if (epochs & epoch::kNodeLabels) sum += counters.node_labels;
   if (epochs & epoch::kAffinityPods) sum += counters.affinity_pods;
   if (epochs & epoch::kSets) sum += counters.sets;
-  if (epochs & epoch::kOtherRows) sum += snapshot.changes().position();
+  if (epochs & epoch::kOtherRows) sum += SnapshotAccess::Changes(snapshot).position();
   if (epochs & epoch::kNamespaces) sum += snapshot.objects<Namespace>().epoch();
   if (epochs & epoch::kWorkloads)
     sum += snapshot.objects<Service>().epoch() + snapshot.objects<ReplicationController>().epoch() +

@@ -3,6 +3,8 @@
 
 # A clone elsewhere, or the next CI run, finds what this one compiled.
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
+# Precompiled headers: they are compared by content, and what they define is in their own sources.
+export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
 
 # berth_configure PRESET: prints CMake's words only when it fails.
 berth_configure() {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <sstream>
+#include <thread>  // the server has some: for ThreadSanitizer
 
 #include "extender/extender_server.h"
 #include "extender/preset_plugins.h"

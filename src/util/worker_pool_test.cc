@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
+#include <thread>  // the pool starts some: for ThreadSanitizer
 
 namespace berth::util {
 namespace {

@@ -36,7 +36,7 @@ class ConformCommandTest : public ::testing::Test {
     options.service = preset->options;
     options.routes = preset->routes;
     options.server.threads = 2;
-    log_.emplace(log_text_, "extender", util::LogLevel::kError, clock_);
+    log_.emplace(log_text_, util::LogOptions{.verbosity = util::log_level::kError}, clock_);
     auto server = extender::ExtenderServer::Start(options, registry_, clock_, nullptr, *log_);
     ASSERT_TRUE(server.ok()) << server.error().text();
     server_ = std::move(server).value();

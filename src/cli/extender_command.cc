@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -19,6 +18,7 @@
 #include "berth/version.h"
 #include "cli/flags.h"
 #include "cli/inputs.h"
+#include "cli/log_flags.h"
 #include "client/kubeconfig.h"
 #include "client/live_cluster.h"
 #include "extender/cluster_feed.h"
@@ -45,7 +45,8 @@ constexpr char kUsage[] =
     "Serves plugins to a kube-scheduler as an HTTP extender (`extenders` in its configuration). With --config exactly\n"
     "the plugins that the profile names are served, none by default; one that the protocol cannot carry is refused.\n"
     "GET /version, /healthz, /livez, /readyz and /metrics are answered as well. The environment variable LOG_LEVEL is\n"
-    "DEBUG, INFO, WARN (or WARNING) or ERROR. Ends on SIGTERM or SIGINT, once calls under way are answered.\n"
+    "DEBUG (-v=4), INFO (-v=0), WARN (or WARNING) or ERROR. Ends on SIGTERM or SIGINT, once calls under way are\n"
+    "answered.\n"
     "\n"
     "Who reaches the port can bind pods with this program's rights, unless --bind-verb is empty: docs/extender.md.\n"
     "\n";
@@ -74,6 +75,7 @@ struct Arguments {
   client::LiveOptions live;
   std::vector<std::string> scheduler_names;
   int64_t max_request_bytes = int64_t{256} << 20;
+  LogFlags log;
 };
 
 void Declare(Command& command, Arguments& out) {
@@ -102,6 +104,7 @@ void Declare(Command& command, Arguments& out) {
   command.Int("kube-api-burst", &out.burst, "and so many at once (default clientConnection's, or 200)");
   command.Strings("scheduler-name", &out.scheduler_names, "bind pods of this scheduler only; may repeat (default any)");
   command.Int("max-request-bytes", &out.max_request_bytes, "larger requests are refused (default 268435456)");
+  out.log.Declare(command);
 }
 
 // What is wrong with the flags themselves; empty: nothing.
@@ -121,6 +124,7 @@ std::string Objection(const Arguments& args) {
   if (args.max_request_bytes < 1) {
     return "flag --max-request-bytes: must be at least 1, got " + std::to_string(args.max_request_bytes);
   }
+  if (const std::string objection = args.log.Objection(); !objection.empty()) return objection;
   const bool cert = !args.tls_cert_file.empty(), key = !args.tls_private_key_file.empty();
   if (cert && !key) return "--tls-cert-file " + args.tls_cert_file + " needs --tls-private-key-file";
   if (key && !cert) return "--tls-private-key-file " + args.tls_private_key_file + " needs --tls-cert-file";
@@ -216,12 +220,13 @@ std::string UrlOf(const Arguments& args, uint16_t port) {
 
 void Announce(const Arguments& args, const ExtenderServerOptions& options, const ExtenderServer& server,
               util::Log& log) {
-  log.Info("server listening on the port : " + std::to_string(server.port()) + ", at " + UrlOf(args, server.port()));
+  log.Say(LogSeverity::kInfo,
+          "server listening on the port : " + std::to_string(server.port()) + ", at " + UrlOf(args, server.port()));
   for (const Route& route : options.routes) {
-    log.Info("serves " + std::string(ToString(route.verb)) + " at POST " + route.path);
+    log.Say(LogSeverity::kInfo, "serves " + std::string(ToString(route.verb)) + " at POST " + route.path);
   }
   const std::string warning = extender::OpenDoorWarning(options.server, options.routes);
-  if (!warning.empty()) log.Error(warning);  // whatever the level
+  if (!warning.empty()) log.Say(LogSeverity::kError, warning);  // whatever the level
 }
 
 // No value: there is no API server to ask.
@@ -231,7 +236,8 @@ Result<std::optional<client::Kubeconfig>> FindApiServer(const Arguments& args, u
   // Every pod has the address, but not every one an account.
   std::error_code failure;
   if (args.kubeconfig.empty() && !std::filesystem::exists(place.folder + "/token", failure) && !failure) {
-    log.Warn("this is a pod of a cluster, but without a service account token: there is no " + place.folder + "/token");
+    log.Say(LogSeverity::kWarning,
+            "this is a pod of a cluster, but without a service account token: there is no " + place.folder + "/token");
     return std::optional<client::Kubeconfig>();
   }
   Result<client::Kubeconfig> found =
@@ -251,14 +257,15 @@ Result<std::unique_ptr<ClusterFeed>> MakeFeed(const Arguments& args, const Clock
   const Result<std::optional<client::Kubeconfig>> server = FindApiServer(args, log);
   if (!server.ok()) return server.error();
   if (!server->has_value()) {
-    log.Info(
-        "there is no API server: bind, and NodeNames where plugins need node data, will be answered with an error");
+    log.Say(LogSeverity::kInfo,
+            "there is no API server: bind, and NodeNames where plugins need node data, will be answered with an error");
     return std::unique_ptr<ClusterFeed>();
   }
-  log.Info("API server " + server->value().server + ", from " + server->value().source + ", " + RateOf(args.live));
+  log.Say(LogSeverity::kInfo,
+          "API server " + server->value().server + ", from " + server->value().source + ", " + RateOf(args.live));
   client::LiveOptions live = args.live;
   live.user_agent = std::string("berth-extender/") + kVersion;
-  live.warning = [&log](const std::string& sentence) { log.Warn(sentence); };
+  live.warning = [&log](const std::string& sentence) { log.Say(LogSeverity::kWarning, sentence); };
   static const util::SteadyClock timers;
   return ClusterFeed::Make(
       [&](util::Inbox& inbox) -> Result<std::unique_ptr<client::ClusterApi>> {
@@ -294,20 +301,17 @@ class Signals {
 
 int Serve(const Arguments& args, ExtenderServerOptions options, const Registry& registry, std::ostream& err) {
   const util::SystemClock clock;
-  const char* wanted = std::getenv("LOG_LEVEL");
-  const std::optional<util::LogLevel> level = util::ParseLogLevel(wanted ? wanted : "");
-  util::Log log(err, "extender", level.value_or(util::LogLevel::kInfo), clock);
-  if (!level) {
-    std::string text = "LOG_LEVEL=\"" + std::string(wanted ? wanted : "").substr(0, 64) + "\"";
-    log.Warn(text + " is empty or invalid, falling back to \"INFO\".");
-  }
-  log.Info("Log level was set to " + std::string(util::ToString(log.level())));
+  util::Log log(err, args.log.Options(util::log_level::kInfo), clock);
+  const std::string complaint = args.log.Complaint(util::log_level::kInfo);
+  if (!complaint.empty()) log.Say(LogSeverity::kWarning, complaint);
+  log.Say(LogSeverity::kInfo, "Log level was set to " + std::string(util::LogLevelName(log.verbosity())) +
+                                  ", -v=" + std::to_string(std::max(log.verbosity(), 0)));
 
   net::TlsOptions tls;
   tls.certificate_file = args.tls_cert_file;
   tls.key_file = args.tls_private_key_file;
   tls.client_ca_file = args.client_ca_file;
-  tls.on_warning = [&log](const Error& error) { log.Warn(error.text()); };
+  tls.on_warning = [&log](const Error& error) { log.Say(LogSeverity::kWarning, error.text()); };
   if (!args.tls_cert_file.empty()) options.server.tls = &tls;
 
   std::optional<Signals> signals(std::in_place);
@@ -323,11 +327,12 @@ int Serve(const Arguments& args, ExtenderServerOptions options, const Registry& 
   }
   Announce(args, options, **server, log);
   const int signal = signals->Wait();
-  log.Info(std::string(signal == SIGINT ? "SIGINT" : "SIGTERM") + ": calls under way are answered, then this ends");
+  log.Say(LogSeverity::kInfo,
+          std::string(signal == SIGINT ? "SIGINT" : "SIGTERM") + ": calls under way are answered, then this ends");
   signals.reset();  // another one ends it at once
   (*server)->Stop(kPatience);
   if (*feed) (*feed)->Stop();
-  log.Info("stopped");
+  log.Say(LogSeverity::kInfo, "stopped");
   return kDone;
 }
 

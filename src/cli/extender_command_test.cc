@@ -231,6 +231,36 @@ TEST_F(ExtenderCommandTest, ALevelThatIsNoneIsInfoWithAWarning) {
   Stop();
 }
 
+TEST_F(ExtenderCommandTest, VerbosityAndFormatAreFlagsThatBeatTheLevel) {
+  ::setenv("LOG_LEVEL", "LOUD", 1);
+  Start({"--preset=demo-index", "-v=4"});
+  EXPECT_THAT(err_.text(), Not(HasSubstr("LOG_LEVEL")));
+  EXPECT_THAT(err_.text(), HasSubstr("Log level was set to DEBUG, -v=4"));
+  Ask("POST /filter", kTwoNodes);
+  EXPECT_THAT(err_.text(), HasSubstr("] \"Request\" route=\"/filter\""));
+  EXPECT_EQ(Stop(), 0);
+  Start({"--preset=demo-index", "-v", "0", "--logging-format=json"});
+  Ask("POST /filter", kTwoNodes);
+  EXPECT_EQ(Stop(), 0);
+  std::istringstream lines(err_.text());
+  size_t served = 0;
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_TRUE(line.starts_with("{\"ts\":") && line.ends_with("}")) << line;
+    served += line.find(R"("msg":"Served","v":0,"route":"/filter")") != std::string::npos;
+    EXPECT_EQ(line.find("\"Request\""), std::string::npos) << line;
+  }
+  EXPECT_EQ(served, 1u) << err_.text();
+}
+
+TEST_F(ExtenderCommandTest, VerbosityAndFormatAreChecked) {
+  EXPECT_EQ(Refused({"--preset=demo", "-v=-1"}), 2);
+  EXPECT_THAT(said_, HasSubstr("flag -v: must be 0 to 2147483647, got -1"));
+  EXPECT_EQ(Refused({"--preset=demo", "-v=loud"}), 2);
+  EXPECT_THAT(said_, HasSubstr("flag -v: must be a whole number, got \"loud\""));
+  EXPECT_EQ(Refused({"--preset=demo", "--logging-format=xml"}), 2);
+  EXPECT_THAT(said_, HasSubstr("flag --logging-format: must be one of text, json, got \"xml\""));
+}
+
 TEST_F(ExtenderCommandTest, AnOpenDoorIsToldOfAtAnyLevel) {
   ::setenv("LOG_LEVEL", "ERROR", 1);
   thread_ = std::thread([this] {

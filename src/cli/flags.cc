@@ -7,6 +7,17 @@
 #include <utility>
 
 namespace berth::cli {
+namespace {
+
+Result<int64_t> ParseInt(const std::string& text) {
+  int64_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || stop != end) return Error("must be a whole number, got \"" + text + "\"");
+  return number;
+}
+
+}  // namespace
 
 void Flags::Add(const std::string& names, bool is_bool, const std::string& help,
                 std::function<Error(const std::string&)> set) {
@@ -23,6 +34,10 @@ void Flags::Add(const std::string& names, bool is_bool, const std::string& help,
 }
 
 void Flags::String(const std::string& names, std::string* out, const std::string& help) {
+  Add(names, false, help, [out](const std::string& value) { return *out = value, Error::Ok(); });
+}
+
+void Flags::String(const std::string& names, std::optional<std::string>* out, const std::string& help) {
   Add(names, false, help, [out](const std::string& value) { return *out = value, Error::Ok(); });
 }
 
@@ -43,11 +58,17 @@ void Flags::Bool(const std::string& names, bool* out, const std::string& help) {
 
 void Flags::Int(const std::string& names, int64_t* out, const std::string& help) {
   Add(names, false, help, [out](const std::string& value) {
-    int64_t number = 0;
-    const char* end = value.data() + value.size();
-    auto [stop, error] = std::from_chars(value.data(), end, number);
-    if (error != std::errc() || stop != end) return Error("must be a whole number, got \"" + value + "\"");
-    return *out = number, Error::Ok();
+    const Result<int64_t> number = ParseInt(value);
+    if (!number.ok()) return number.error();
+    return *out = *number, Error::Ok();
+  });
+}
+
+void Flags::Int(const std::string& names, std::optional<int64_t>* out, const std::string& help) {
+  Add(names, false, help, [out](const std::string& value) {
+    const Result<int64_t> number = ParseInt(value);
+    if (!number.ok()) return number.error();
+    return *out = *number, Error::Ok();
   });
 }
 

@@ -18,14 +18,17 @@ inline constexpr int kDone = 0;
 inline constexpr int kAnswerIsNo = 1;
 inline constexpr int kBadInput = 2;
 
-// One command's flags. Declared, then parsed once; unknown flags and bad values are errors that name them.
+// One command's flags. Declared, then parsed once; unknown flags and bad values are errors that name them. A flag that
+// is not given leaves `out` as it is: an optional one has a value if the flag was given, whatever the value.
 class Flags {
  public:
   // `names` like "f,filename"; one-letter names take one dash or two, as do long ones.
   void String(const std::string& names, std::string* out, const std::string& help);
+  void String(const std::string& names, std::optional<std::string>* out, const std::string& help);
   void Strings(const std::string& names, std::vector<std::string>* out, const std::string& help);  // may repeat
   void Bool(const std::string& names, bool* out, const std::string& help);
   void Int(const std::string& names, int64_t* out, const std::string& help);
+  void Int(const std::string& names, std::optional<int64_t>* out, const std::string& help);
   // One of `allowed`.
   void Choice(const std::string& names, std::string* out, std::vector<std::string> allowed, const std::string& help);
 

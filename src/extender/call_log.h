@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CallLog: a line for each call of an extender, and its bodies for who wants to see everything.
+// CallLog: a line for each call of an extender, and its bodies for those who want to see everything.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace berth::extender {
 
-// INFO: route, pod, nodes in and out, milliseconds; a call that failed is a warning with the reason. DEBUG: also
+// INFO: route, pod, nodes in and out, milliseconds; a call that failed is a warning with the reason. DEBUG (-v=4): also
 // request and reply (LoggedBody). Thread safety: any thread.
 // Names and reasons of any length are cut.
 void LogCall(const Call& call, util::Log& log);

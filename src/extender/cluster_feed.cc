@@ -40,10 +40,9 @@ Result<std::unique_ptr<ClusterFeed>> ClusterFeed::Make(const Connect& connect, c
   std::unique_ptr<ClusterFeed> feed(new ClusterFeed(clock, log));
   Result<std::unique_ptr<client::ClusterApi>> api = connect(*feed->inbox_);
   if (!api.ok()) return api.error();
-  feed->api_ =
-      std::make_unique<ReportingApi>(std::move(api).value(), [&log](const std::string& text) { log.Warn(text); });
-  feed->mirror_ = std::make_unique<ClusterMirror>(*feed->api_, feed->timers_, clock,
-                                                  [&log](const std::string& text) { log.Warn(text); });
+  const auto warn = [&log](const std::string& text) { log.Say(LogSeverity::kWarning, text); };
+  feed->api_ = std::make_unique<ReportingApi>(std::move(api).value(), warn);
+  feed->mirror_ = std::make_unique<ClusterMirror>(*feed->api_, feed->timers_, clock, warn);
   return feed;
 }
 
@@ -93,8 +92,8 @@ void ClusterFeed::Run() {
       if (!synced_ && mirror_->synced()) {
         synced_ = true;
         const Snapshot snapshot = mirror_->state().snapshot();
-        log_.Info("the cluster has been read: " + std::to_string(snapshot.node_count()) + " nodes, " +
-                  std::to_string(mirror_->state().pod_count()) + " pods on them");
+        log_.Info("The cluster has been read",
+                  {{"nodes", snapshot.node_count()}, {"podsOnThem", mirror_->state().pod_count()}});
       }
     }
     for (const std::function<void()>& call : std::exchange(later_, {})) call();

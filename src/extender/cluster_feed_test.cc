@@ -188,7 +188,7 @@ class ClusterFeedTest : public ::testing::Test {
 
   HastenedClock clock_;
   std::ostringstream text_;
-  util::Log log_{text_, "test", util::LogLevel::kInfo, clock_};
+  util::Log log_{text_, {}, clock_};
   World world_;
   std::unique_ptr<ClusterFeed> feed_;
 };
@@ -405,7 +405,7 @@ TEST_F(ClusterFeedTest, StopDropsWhatWaitsForAnAnswer) {
 TEST(ClusterFeedMakeTest, ADoorThatCannotBeOpenedIsAnError) {
   const util::SteadyClock clock;
   std::ostringstream text;
-  util::Log log(text, "test", util::LogLevel::kInfo, clock);
+  util::Log log(text, {}, clock);
   const auto made = ClusterFeed::Make(
       [](util::Inbox&) -> Result<std::unique_ptr<client::ClusterApi>> { return Error("no such file"); }, clock, log);
   ASSERT_FALSE(made.ok());

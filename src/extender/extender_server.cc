@@ -46,7 +46,7 @@ Result<std::unique_ptr<ExtenderServer>> ExtenderServer::Start(const ExtenderServ
                            {.on_call = [&log](const Call& call) { LogCall(call, log); },
                             .on_stray = [&log](int status, const std::string& method,
                                                const std::string& path) { LogStray(status, method, path, log); },
-                            .keep_requests = log.enabled(util::LogLevel::kDebug),
+                            .keep_requests = log.enabled(LogSeverity::kInfo, util::log_level::kDebug),
                             .metrics = &made->metrics_});
   if (!routes.ok()) return routes.error();
   made->routes_ = std::move(routes).value();
@@ -54,15 +54,10 @@ Result<std::unique_ptr<ExtenderServer>> ExtenderServer::Start(const ExtenderServ
   net::ServerOptions server_options = options.server;
   server_options.on_refusal = [answers, &log](int status, const std::string& problem) {
     answers->CountRefusal(status);
-    std::string line = "\"Refused\" status=" + std::to_string(status);
-    util::AppendPair(line, "error", problem);
-    log.Warn(line);
+    log.Warn("Refused", {{"status", status}, {"error", problem}});
   };
   server_options.on_handshake_failure = [seldom = std::make_shared<util::Seldom>(), &log](const std::string& problem) {
-    if (!seldom->Say(problem)) return;
-    std::string line = "\"Refused\"";
-    util::AppendPair(line, "error", problem);
-    log.Warn(line);
+    if (seldom->Say(problem)) log.Warn("Refused", {{"error", problem}});
   };
   // Before the first request: plugins look at their indexes when they judge, and what they depend on may change with
   // them.

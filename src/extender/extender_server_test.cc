@@ -64,19 +64,19 @@ class ExtenderServerTest : public ::testing::Test {
     registry_.Add<Waits>();
     options_.server.threads = 2;
   }
-  void Start(util::LogLevel level = util::LogLevel::kInfo) {
-    log_.emplace(text_, "extender", level, clock_);
+  void Start(int verbosity = 0) {
+    log_.emplace(text_, util::LogOptions{.verbosity = verbosity}, clock_);
     auto server = ExtenderServer::Start(options_, registry_, clock_, nullptr, *log_);
     ASSERT_TRUE(server.ok()) << server.error().text();
     server_ = std::move(server).value();
   }
-  void StartPreset(const char* name, util::LogLevel level = util::LogLevel::kInfo) {
+  void StartPreset(const char* name, int verbosity = 0) {
     const Result<Preset> preset = MakePreset(name);
     ASSERT_TRUE(preset.ok());
     options_.profile = preset->profile;
     options_.service = preset->options;
     options_.routes = preset->routes;
-    Start(level);
+    Start(verbosity);
   }
   std::string Ask(const std::string& request) const {
     net::RawClient client(server_->port());
@@ -101,7 +101,7 @@ TEST_F(ExtenderServerTest, AThousandClientsAtOnceEachGetTheirOwnAnswer) {
   limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, 4096);
   setrlimit(RLIMIT_NOFILE, &limit);
   const size_t count = std::min<size_t>(1000, (limit.rlim_cur - 100) / 2);
-  StartPreset("demo-index", util::LogLevel::kError);
+  StartPreset("demo-index", util::log_level::kError);
   std::vector<net::RawClient> clients;
   for (size_t i = 0; i < count; ++i) clients.emplace_back(server_->port());
   for (size_t i = 0; i < count; ++i) {
@@ -115,7 +115,7 @@ TEST_F(ExtenderServerTest, AThousandClientsAtOnceEachGetTheirOwnAnswer) {
 }
 
 TEST_F(ExtenderServerTest, ClientsThatVanishHarmNobody) {
-  StartPreset("demo-index", util::LogLevel::kError);
+  StartPreset("demo-index", util::log_level::kError);
   const std::string request = Post("/filter", FilterBody("\"a\""));
   for (size_t i = 0; i < 200; ++i) {
     net::RawClient client(server_->port());
@@ -129,7 +129,7 @@ TEST_F(ExtenderServerTest, WhatAHostileClientSendsIsRefusedAndTheNextRequestWork
   options_.server.max_request_bytes = 1 << 20;
   options_.server.body_timeout = Duration::Millis(50);
   options_.server.header_timeout = Duration::Millis(50);
-  StartPreset("demo-index", util::LogLevel::kError);
+  StartPreset("demo-index", util::log_level::kError);
   const std::string long_value(100'000, 'x');
   const std::pair<std::string, int> cases[] = {
       {"\x16\x03\x01\x02\x00\x01\xfc\r\n\r\n", 400},
@@ -247,7 +247,7 @@ TEST_F(ExtenderServerTest, ABindingUnderWayWhenAllEndsHarmsNobody) {
   for (const char* plugin : {"TruePredicate", "Hands", "Keeps"}) {
     std::promise<void> asked;
     Keeps::asked = &asked;
-    log_.emplace(text_, "extender", util::LogLevel::kInfo, clock_);
+    log_.emplace(text_, util::LogOptions{}, clock_);
     auto feed = ClusterFeed::Make(
         [&](util::Inbox& inbox) -> Result<std::unique_ptr<client::ClusterApi>> {
           return std::unique_ptr<client::ClusterApi>(std::make_unique<HangingApi>(inbox, asked));
@@ -354,7 +354,7 @@ TEST_F(ExtenderServerTest, ACallIsOneLineOfTheLogAndBodiesAreForDebug) {
   EXPECT_THAT(text, HasSubstr(R"(error="PodName: Invalid value: )"));
 
   text_.str("");
-  StartPreset("demo-index", util::LogLevel::kDebug);
+  StartPreset("demo-index", util::log_level::kDebug);
   Ask(Post("/filter", FilterBody("\"a\"")));
   server_->Stop(Duration::Seconds(60));
   EXPECT_THAT(text_.str(), HasSubstr(R"("Request" route="/filter" bytes=)"));
@@ -365,7 +365,7 @@ TEST_F(ExtenderServerTest, ACallIsOneLineOfTheLogAndBodiesAreForDebug) {
 }
 
 TEST_F(ExtenderServerTest, MetricsTellOfRequestsSizesTimesAndPlugins) {
-  StartPreset("demo-index", util::LogLevel::kError);
+  StartPreset("demo-index", util::log_level::kError);
   Ask(Post("/filter", FilterBody("\"a\"")));
   Ask(Post("/filter", "{"));
   Ask(Get("/filter"));

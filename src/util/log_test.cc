@@ -20,64 +20,142 @@ class FixedClock final : public Clock {
   Time Now() const override { return {1'700'000'000'123'456'789}; }
 };
 
-TEST(LogTest, ALineHasLevelTimeAndSpeaker) {
-  std::ostringstream out;
-  const FixedClock clock;
-  Log log(out, "extender", LogLevel::kInfo, clock);
+// Any object with metadata.
+struct Thing {
+  struct {
+    std::string namespace_, name;
+  } meta;
+};
+
+class LogTest : public ::testing::Test {
+ protected:
+  // What comes after the head of the text form.
+  std::string Tail() const { return out_.str().substr(out_.str().find("] ") + 2); }
+
+  std::ostringstream out_;
+  FixedClock clock_;
+};
+
+TEST_F(LogTest, ALineOfTextHasSeverityTimeProcessAndPlace) {
+  Log log(out_, {}, clock_);
   log.Info("hello");
-  EXPECT_THAT(out.str(), MatchesRegex("I111[45] ..:13:20\\.123456 +[0-9]+ extender\\] hello\n"));
+  const std::string place = "log_test\\.cc:" + std::to_string(__LINE__ - 1);
+  EXPECT_THAT(out_.str(), MatchesRegex("I111[45] ..:13:20\\.123456 +[0-9]+ " + place + "\\] \"hello\"\n"));
 }
 
-TEST(LogTest, LinesBelowTheLevelAreNotWritten) {
-  std::ostringstream out;
-  const FixedClock clock;
-  Log log(out, "x", LogLevel::kWarn, clock);
-  log.Debug("debug");
+TEST_F(LogTest, ValuesAreWrittenAsKlogDoes) {
+  Log log(out_, {}, clock_);
+  log.Info("Served", {{"text", "a \"b\" \\ c\n"},
+                      {"string", std::string("s")},
+                      {"pod", Thing{{"shop", "web-1"}}},
+                      {"node", Thing{{"", "n1"}}},
+                      {"int", -3},
+                      {"size", size_t{18'446'744'073'709'551'615u}},
+                      {"ms", 0.25},
+                      {"yes", true},
+                      {"body", LogValue::Verbatim("{\"a\":\n1}")}});
+  EXPECT_EQ(Tail(),
+            R"("Served" text="a \"b\" \\ c\n" string="s" pod="shop/web-1" node="n1" int=-3 size=18446744073709551615)"
+            R"( ms=0.25 yes=true body={"a":\n1})"
+            "\n");
+}
+
+TEST_F(LogTest, ALineOfJsonIsKlogs) {
+  Log log(out_, {.format = LogFormat::kJson}, clock_);
+  log.Info("a \"b\"\n", {{"pod", Thing{{"shop", "web\x01"}}},
+                         {"node", Thing{{"", "n1"}}},
+                         {"n", 5},
+                         {"ms", 0.25},
+                         {"no", false},
+                         {"body", LogValue::Verbatim("{}")}});
+  const std::string line = std::to_string(__LINE__ - 6);
+  EXPECT_EQ(out_.str(), R"({"ts":1700000000123.4568,"caller":"util/log_test.cc:)" + line +
+                            R"(","msg":"a \"b\"\n","v":0,"pod":{"name":"web\u0001","namespace":"shop"},)"
+                            R"("node":{"name":"n1"},"n":5,"ms":0.25,"no":false,"body":"{}"})"
+                            "\n");
+}
+
+TEST_F(LogTest, AnErrorInJsonHasNoVerbosity) {
+  Log log(out_, {.format = LogFormat::kJson}, clock_);
+  log.Error("failed", {{"err", "why"}});
+  EXPECT_THAT(out_.str(), HasSubstr(R"("msg":"failed","err":"why"})"));
+}
+
+TEST_F(LogTest, ALoggerNamesWhoSpeaksAndHowLoud) {
+  Log log(out_, {.verbosity = 4}, clock_);
+  const Logger plugin(log, clock_, "RackTemperature");
+  plugin.V(4).Info("Rack is hot", {{"celsius", 40}});
+  EXPECT_EQ(Tail(), "\"Rack is hot\" logger=\"RackTemperature\" celsius=40\n");
+  out_.str("");
+  Log json(out_, {.verbosity = 4, .format = LogFormat::kJson}, clock_);
+  Logger(json, clock_, "R").V(3).V(1).Info("m");
+  EXPECT_THAT(out_.str(), HasSubstr(R"("logger":"R","caller":"util/log_test.cc:)"));
+  EXPECT_THAT(out_.str(), HasSubstr(R"("msg":"m","v":4})"));
+}
+
+TEST_F(LogTest, LinesBelowTheLevelAreNotWritten) {
+  Log log(out_, {.verbosity = log_level::kWarn}, clock_);
+  const Logger logger(log, clock_);
   log.Info("info");
-  EXPECT_EQ(out.str(), "");
-  EXPECT_FALSE(log.enabled(LogLevel::kInfo));
+  log.Say(LogSeverity::kInfo, "a sentence");
+  log.Add(LogSeverity::kInfo, 0, "added", {});
+  logger.Info("info");
+  EXPECT_EQ(out_.str(), "");
+  EXPECT_FALSE(logger.enabled());
   log.Warn("warn");
   log.Error("error");
-  EXPECT_THAT(out.str(), HasSubstr("x] warn\nE"));
+  EXPECT_THAT(out_.str(), HasSubstr("] \"warn\"\nE"));
+  out_.str("");
+  log.SetVerbosity(log_level::kError);
+  log.Warn("warn");
+  EXPECT_EQ(out_.str(), "");
+  log.Error("error");
+  EXPECT_EQ(Tail(), "\"error\"\n");
 }
 
-TEST(LogTest, NobodyCanForgeALine) {
-  std::ostringstream out;
-  const FixedClock clock;
-  Log log(out, "x", LogLevel::kInfo, clock);
-  log.Info("pod a\nI1115 forged\r\x1b[31m\x7f");
-  const std::string text = out.str();
+TEST_F(LogTest, VerbosityOpensInfoLinesStepByStep) {
+  Log log(out_, {.verbosity = 2}, clock_);
+  const Logger logger(log, clock_);
+  EXPECT_TRUE(logger.V(2).enabled());
+  EXPECT_FALSE(logger.V(3).enabled());
+  logger.V(3).Info("three");
+  EXPECT_EQ(out_.str(), "");
+  log.SetVerbosity(3);
+  logger.V(3).Info("three");
+  EXPECT_EQ(Tail(), "\"three\"\n");
+}
+
+TEST_F(LogTest, NobodyCanForgeALine) {
+  Log log(out_, {}, clock_);
+  log.Say(LogSeverity::kInfo, "pod a\nI1115 forged\r\x1b[31m\x7f");
+  const std::string text = out_.str();
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
   EXPECT_THAT(text, HasSubstr("pod a\\nI1115 forged\\r\\x1b[31m\\x7f\n"));
 }
 
-TEST(LogTest, ValuesAreQuoted) {
-  std::string line;
-  AppendPair(line, "pod", "a \"b\" \\ c\n");
-  EXPECT_EQ(line, " pod=\"a \\\"b\\\" \\\\ c\\n\"");
-}
-
-TEST(LogTest, LevelsAreReadInAnyCase) {
-  EXPECT_EQ(ParseLogLevel("DEBUG"), LogLevel::kDebug);
-  EXPECT_EQ(ParseLogLevel("warn"), LogLevel::kWarn);
-  EXPECT_EQ(ParseLogLevel("Warning"), LogLevel::kWarn);
-  EXPECT_EQ(ParseLogLevel("Error"), LogLevel::kError);
-  EXPECT_EQ(ToString(*ParseLogLevel("info")), "INFO");
+TEST_F(LogTest, LevelsAreReadInAnyCase) {
+  EXPECT_EQ(ParseLogLevel("DEBUG"), log_level::kDebug);
+  EXPECT_EQ(ParseLogLevel("warn"), log_level::kWarn);
+  EXPECT_EQ(ParseLogLevel("Warning"), log_level::kWarn);
+  EXPECT_EQ(ParseLogLevel("Error"), log_level::kError);
+  EXPECT_EQ(LogLevelName(*ParseLogLevel("info")), "INFO");
+  EXPECT_EQ(LogLevelName(3), "INFO");
+  EXPECT_EQ(LogLevelName(9), "DEBUG");
+  EXPECT_EQ(LogLevelName(-1), "WARN");
+  EXPECT_EQ(LogLevelName(-2), "ERROR");
   for (const char* text : {"", "INFOO", "1", " INFO", "WARNINGS"}) EXPECT_FALSE(ParseLogLevel(text)) << text;
 }
 
-TEST(LogTest, LinesOfSeveralThreadsStayWhole) {
-  std::ostringstream out;
-  const FixedClock clock;
-  Log log(out, "x", LogLevel::kInfo, clock);
+TEST_F(LogTest, LinesOfSeveralThreadsStayWhole) {
+  Log log(out_, {}, clock_);
   std::vector<std::thread> threads;
   for (char c = 'a'; c < 'e'; ++c) {
     threads.emplace_back([&log, c] {
-      for (int i = 0; i < 200; ++i) log.Info(std::string(50, c));
+      for (int i = 0; i < 200; ++i) log.Say(LogSeverity::kInfo, std::string(50, c));
     });
   }
   for (std::thread& thread : threads) thread.join();
-  std::istringstream in(out.str());
+  std::istringstream in(out_.str());
   std::string line;
   size_t lines = 0;
   while (std::getline(in, line)) {

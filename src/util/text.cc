@@ -2,6 +2,7 @@
 #include "util/text.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace berth::util {
 namespace {
@@ -31,6 +32,50 @@ void ForEachCharacter(std::string_view text, Fn&& take) {
     const std::string_view character = text.substr(0, std::max<size_t>(size, 1));
     take(character, size > 0);
     text.remove_prefix(character.size());
+  }
+}
+
+// REQUIRES: one valid character.
+uint32_t CodePoint(std::string_view character) {
+  const auto byte = [&](size_t i) { return static_cast<uint32_t>(static_cast<unsigned char>(character[i])); };
+  switch (character.size()) {
+    case 1:
+      return byte(0);
+    case 2:
+      return (byte(0) & 0x1F) << 6 | (byte(1) & 0x3F);
+    case 3:
+      return (byte(0) & 0x0F) << 12 | (byte(1) & 0x3F) << 6 | (byte(2) & 0x3F);
+    default:
+      return (byte(0) & 0x07) << 18 | (byte(1) & 0x3F) << 12 | (byte(2) & 0x3F) << 6 | (byte(3) & 0x3F);
+  }
+}
+
+bool Invisible(uint32_t code) {
+  struct Range {
+    uint32_t first, last;
+  };
+  constexpr Range kRanges[] = {{0, 0x1F},        {0x7F, 0xA0},     {0xAD, 0xAD},     {0x200B, 0x200F},
+                               {0x2028, 0x202F}, {0x205F, 0x206F}, {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB}};
+  return std::any_of(std::begin(kRanges), std::end(kRanges),
+                     [code](const Range& range) { return code >= range.first && code <= range.last; });
+}
+
+void AppendHex(std::string& out, const char* mark, uint32_t number, int digits) {
+  constexpr char kHex[] = "0123456789abcdef";
+  out += mark;
+  for (int shift = (digits - 1) * 4; shift >= 0; shift -= 4) out += kHex[number >> shift & 15];
+}
+
+void AppendInvisible(std::string& out, uint32_t code, bool json) {
+  constexpr std::string_view kNamed = "\n\r\t\a\b\f\v", kNames = "nrtabfv";
+  const size_t named = code < 0x20 ? kNamed.find(static_cast<char>(code)) : std::string_view::npos;
+  if (named < (json ? 3 : kNamed.size())) {
+    out += '\\';
+    out += kNames[named];
+  } else if (code < 0x80 && !json) {
+    AppendHex(out, "\\x", code, 2);
+  } else {
+    AppendHex(out, "\\u", code, 4);
   }
 }
 
@@ -72,6 +117,36 @@ std::string ValidUtf8(std::string_view text) {
   std::string out;
   ForEachCharacter(text, [&](std::string_view character, bool valid) { out += valid ? character : kReplacement; });
   return out;
+}
+
+void AppendEscaped(std::string& out, std::string_view text, Escapes escapes) {
+  const bool json = escapes == Escapes::kJson;
+  // Most texts have nothing that needs a second look.
+  while (!text.empty()) {
+    const auto* end = std::find_if(text.begin(), text.end(), [&](unsigned char c) {
+      return c < 0x20 || c >= 0x7F || ((c == '"' || c == '\\') && escapes != Escapes::kPlain);
+    });
+    out.append(text.begin(), end);
+    text.remove_prefix(static_cast<size_t>(end - text.begin()));
+    if (text.empty()) return;
+    const size_t size = CharacterSize(text);
+    const std::string_view character = text.substr(0, std::max<size_t>(size, 1));
+    if (size == 0) {
+      if (json) {
+        out += "\\ufffd";
+      } else {
+        AppendHex(out, "\\x", static_cast<unsigned char>(text[0]), 2);
+      }
+    } else if (character == "\"" || character == "\\") {
+      out += '\\';
+      out += character;
+    } else if (const uint32_t code = CodePoint(character); Invisible(code)) {
+      AppendInvisible(out, code, json);
+    } else {
+      out += character;
+    }
+    text.remove_prefix(character.size());
+  }
 }
 
 std::string XmlText(std::string_view text) { return Xml(text, "\n"); }

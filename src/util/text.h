@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,15 @@ std::string Shortened(std::string_view text, size_t max);
 
 // What is no UTF-8 becomes U+FFFD.
 std::string ValidUtf8(std::string_view text);
+
+// How a text that must stay on its line is written: what a reader cannot see (control characters, directions,
+// separators of lines) and what is no UTF-8 becomes an escape.
+enum class Escapes : uint8_t {
+  kPlain,   // nothing else does
+  kQuoted,  // as between the quotes of Go's strconv.Quote
+  kJson,    // as between those of a JSON string; what is no UTF-8 becomes U+FFFD
+};
+void AppendEscaped(std::string& out, std::string_view text, Escapes escapes);
 
 // For XML 1.0, which has no way to write most control characters: they become question marks.
 std::string XmlText(std::string_view text);

@@ -28,5 +28,22 @@ TEST(TextTest, WritesWhatXmlCanRead) {
   EXPECT_EQ(XmlText("\xEF\xBF\xBF"), "\xEF\xBF\xBD");
 }
 
+TEST(TextTest, WhatCannotBeSeenIsEscaped) {
+  const auto escaped = [](std::string_view text, Escapes escapes) {
+    std::string out;
+    AppendEscaped(out, text, escapes);
+    return out;
+  };
+  // A bell, a delete, a C1 control, a right-to-left override, half a character.
+  constexpr char kHidden[] = "a\a\n\x7F\xC2\x9B\xE2\x80\xAEz\xC3";
+  EXPECT_EQ(escaped(kHidden, Escapes::kPlain), R"(a\a\n\x7f\u009b\u202ez\xc3)");
+  EXPECT_EQ(escaped(kHidden, Escapes::kQuoted), R"(a\a\n\x7f\u009b\u202ez\xc3)");
+  EXPECT_EQ(escaped(kHidden, Escapes::kJson), R"(a\u0007\n\u007f\u009b\u202ez\ufffd)");
+  constexpr char kSeen[] = "\"n\xC3\xB6rd\\ \xF0\x9F\x9A\xA2";
+  EXPECT_EQ(escaped(kSeen, Escapes::kPlain), kSeen);
+  EXPECT_EQ(escaped(kSeen, Escapes::kQuoted), "\\\"n\xC3\xB6rd\\\\ \xF0\x9F\x9A\xA2");
+  EXPECT_EQ(escaped(kSeen, Escapes::kJson), "\\\"n\xC3\xB6rd\\\\ \xF0\x9F\x9A\xA2");
+}
+
 }  // namespace
 }  // namespace berth::util

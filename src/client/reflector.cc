@@ -69,6 +69,7 @@ void Reflector::OnListed(const ListAnswer& answer) {
                      std::all_of(answer.objects.begin(), answer.objects.end(),
                                  [this](const ClusterObject& object) { return MakesSense(object); });
   if (!sense) return Retry(&Reflector::List);
+  heard_ = clock_.Now();
 
   if (!objects_.empty()) {
     std::unordered_set<std::string, StringHash, std::equal_to<>> listed;
@@ -120,6 +121,7 @@ void Reflector::StartWatch() {
 void Reflector::OnEvent(const WatchEvent& event) {
   const bool bookmark = event.type == WatchEvent::Type::kBookmark;
   if (!bookmark && (!event.object || !MakesSense(*event.object))) return Retry(&Reflector::List);
+  heard_ = clock_.Now();
 
   uint64_t version = VersionNumber(event.resource_version);
   const std::string* text = &event.resource_version;

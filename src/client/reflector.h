@@ -6,6 +6,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -65,6 +66,8 @@ class Reflector {
   void ForEach(Fn&& fn) const {
     for (const auto& [key, object] : objects_) fn(object);
   }
+  // When the server last said anything: a list, an event, a bookmark. No value before the first list.
+  std::optional<Time> heard() const { return heard_; }
   // How often there was a reason to list, and to watch.
   uint64_t lists() const { return lists_; }
   uint64_t watches() const { return watches_; }
@@ -99,6 +102,7 @@ class Reflector {
   util::TimerQueue::Id timer_{};
   bool timer_set_ = false;
   bool synced_ = false;
+  std::optional<Time> heard_;
   bool watch_opened_ = false;  // the server has agreed to the present watch
   bool watch_useful_ = false;  // the present watch has brought something
   uint32_t gone_in_row_ = 0;   // answers of 410 without a useful watch between them

@@ -40,7 +40,7 @@ void LogBody(const char* what, const Call& call, std::string_view body, util::Lo
 }  // namespace
 
 void LogCall(const Call& call, util::Log& log) {
-  const bool failed = call.status != 200 || !call.error.empty();
+  const bool failed = call.failed();
   const LogSeverity severity = failed ? LogSeverity::kWarning : LogSeverity::kInfo;
   const bool bodies = log.enabled(LogSeverity::kInfo, util::log_level::kDebug);
   if (bodies) LogBody("Request", call, call.request, log);

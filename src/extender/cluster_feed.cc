@@ -107,6 +107,12 @@ Error ClusterFeed::NotReady() {
                        : "this extender is being stopped");
 }
 
+std::vector<std::pair<client::Kind, Duration>> ClusterFeed::Ages() {
+  const std::lock_guard lock(mutex_);
+  if (!mirror_) return {};
+  return mirror_->Ages();
+}
+
 Error ClusterFeed::Read(const std::function<void(const Snapshot&)>& read) {
   const std::lock_guard lock(mutex_);
   if (!synced_) return NotReady();

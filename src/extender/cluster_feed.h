@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "berth/clock.h"
@@ -43,6 +44,8 @@ class ClusterFeed final : public NodeSource, public Binder {
   Error ReadWith(std::span<const std::shared_ptr<const Node>> nodes, bool keep,
                  const std::function<void(const Snapshot&)>& read) override;
   bool ready() const override { return synced_; }
+  // As ClusterMirror::Ages; none when it is stopped. Thread safety: any thread.
+  std::vector<std::pair<client::Kind, Duration>> Ages();
 
   // Both fail, and post nothing, when kube-scheduler would not wait for it any more: the thread, the bounded rate of
   // requests or the API server may be slow.

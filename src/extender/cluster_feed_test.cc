@@ -14,6 +14,10 @@
 #include <thread>
 
 #include "berth/testing.h"
+#include "extender/extender_server.h"
+#include "extender/preset_plugins.h"
+#include "extender/presets.h"
+#include "net/http_test_util.h"
 #include "util/steady_clock.h"
 
 namespace berth::extender {
@@ -23,8 +27,10 @@ using client::ApiStatus;
 using client::ClusterObject;
 using client::Kind;
 using client::WatchEvent;
+using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // What the test and the feed's thread share.
 struct World {
@@ -228,6 +234,47 @@ TEST_F(ClusterFeedTest, UntilEverythingIsListedReadingSaysWhatIsMissing) {
   EXPECT_FALSE(feed_->ready());
   const Error error = feed_->Read([](const Snapshot&) { FAIL(); });
   EXPECT_EQ(error.text(), "the cluster has not been read yet: waiting for the list of Node, Pod");
+}
+
+TEST_F(ClusterFeedTest, TellsHowOldItsNewsIs) {
+  EXPECT_TRUE(feed_->Ages().empty());
+  StartAndWait({Kind::kNode});
+  const auto age = [&] {
+    const auto ages = feed_->Ages();
+    EXPECT_EQ(ages.size(), 1u);
+    EXPECT_EQ(ages.front().first, Kind::kNode);
+    return ages.front().second;
+  };
+  EXPECT_LT(age(), Duration::Seconds(1000));
+  clock_.Skip(Duration::Seconds(1000));
+  EXPECT_GE(age(), Duration::Seconds(1000));
+  world_.Send(Kind::kNode, {WatchEvent::Type::kBookmark, {}, "101"});
+  Until([&] { return age() < Duration::Seconds(1000); });
+  feed_->Stop();
+  EXPECT_TRUE(feed_->Ages().empty());
+}
+
+TEST_F(ClusterFeedTest, ItsAgeIsAMetricOfTheServer) {
+  Registry registry;
+  RegisterPresetPlugins(registry);
+  const Result<Preset> preset = MakePreset("label-priority");
+  ASSERT_TRUE(preset.ok());
+  ExtenderServerOptions options;
+  options.profile = preset->profile;
+  options.service = preset->options;
+  options.routes = preset->routes;
+  auto server = ExtenderServer::Start(options, registry, clock_, feed_.get(), log_);
+  ASSERT_TRUE(server.ok()) << server.error().text();
+  Until([&] { return feed_->ready(); });
+  clock_.Skip(Duration::Seconds(1000));
+  net::RawClient client((*server)->port());
+  client.Send("GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  const std::string text = client.ReadAll();
+  EXPECT_THAT(text, HasSubstr("berth_extender_cluster_synced 1\n"));
+  EXPECT_THAT(text, ContainsRegex("berth_extender_cluster_age_seconds.kind=\"Node\". 1[0-9][0-9][0-9]"));
+  EXPECT_THAT(text, Not(HasSubstr("kind=\"Pod\""))) << "which nobody reads";
+  (*server)->Stop(Duration::Millis(1));
+  feed_->Stop();
 }
 
 TEST_F(ClusterFeedTest, AListOrWatchThatFailsIsLoggedAndTriedAgain) {

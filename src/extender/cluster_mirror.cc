@@ -107,6 +107,15 @@ bool ClusterMirror::synced() const {
   return std::all_of(reflectors_.begin(), reflectors_.end(), [](const auto& r) { return r->synced(); });
 }
 
+std::vector<std::pair<client::Kind, Duration>> ClusterMirror::Ages() const {
+  std::vector<std::pair<client::Kind, Duration>> ages;
+  for (const auto& reflector : reflectors_) {
+    if (const std::optional<Time> heard = reflector->heard())
+      ages.emplace_back(reflector->kind(), clock_.Now() - *heard);
+  }
+  return ages;
+}
+
 std::string ClusterMirror::Missing() const {
   std::string names;
   for (const auto& reflector : reflectors_) {

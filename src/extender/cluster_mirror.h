@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "berth/clock.h"
@@ -34,6 +35,8 @@ class ClusterMirror final : public client::ObjectHandler {
   // Begins to list and watch; call once. The indexes are kept up to date with the state.
   void Start(const std::vector<client::Kind>& kinds, const std::vector<PluginIndex*>& indexes);
   bool synced() const;
+  // How long ago the API server last said anything of a kind, for the kinds that have been listed.
+  std::vector<std::pair<client::Kind, Duration>> Ages() const;
   // Names of the kinds whose first list is still to come.
   std::string Missing() const;
   const cluster::ClusterState& state() const { return state_; }

@@ -53,20 +53,23 @@ class ExtenderRoutes::Counters {
                                     {{"route", route}})),
         bytes_out_(metrics.histogram("berth_extender_response_size_bytes", "Sizes of replies, by route.", SizeBuckets(),
                                      {{"route", route}})),
-        ok_(Requests(200)) {}
-  void Count(int status, size_t bytes_in, size_t bytes_out, int64_t nanoseconds) const {
-    CountStatus(status);
+        ok_(Requests(200, true)) {}
+  void Count(int status, bool success, size_t bytes_in, size_t bytes_out, int64_t nanoseconds) const {
+    CountStatus(status, success);
     bytes_in_.Observe(static_cast<double>(bytes_in));
     bytes_out_.Observe(static_cast<double>(bytes_out));
     seconds_.Observe(static_cast<double>(nanoseconds) / 1e9);
   }
-  void CountStatus(int status) const { (status == 200 ? ok_ : Requests(status)).Add(); }
+  void CountStatus(int status, bool success) const {
+    (status == 200 && success ? ok_ : Requests(status, success)).Add();
+  }
 
  private:
   static std::vector<double> SizeBuckets() { return util::Metrics::Exponential(256, 8, 7); }
-  util::Metrics::Counter Requests(int status) const {
-    return metrics_.counter("berth_extender_requests_total", "Requests, by route and status.",
-                            {{"route", route_}, {"code", std::to_string(status)}});
+  util::Metrics::Counter Requests(int status, bool success) const {
+    return metrics_.counter(
+        "berth_extender_requests_total", "Requests, by route, status and whether the reply says what was asked for.",
+        {{"route", route_}, {"code", std::to_string(status)}, {"result", success ? "success" : "error"}});
   }
 
   util::Metrics& metrics_;
@@ -278,7 +281,7 @@ void ExtenderRoutes::Handle(net::HttpRequest request, net::Respond respond) cons
     const Steady::time_point start = Steady::now();
     net::HttpResponse response = found == served_.end() ? Own(request) : WrongMethod(request.method, "POST");
     if (counters != nullptr) {
-      counters->Count(response.status, request.body.size(), response.body.size(), Since(start));
+      counters->Count(response.status, response.status == 200, request.body.size(), response.body.size(), Since(start));
     }
     if ((response.status == 404 || response.status == 405) && options_.on_stray) {
       options_.on_stray(response.status, request.method, request.path);
@@ -292,7 +295,7 @@ void ExtenderRoutes::Handle(net::HttpRequest request, net::Respond respond) cons
     const std::shared_lock lock(gate->mutex);
     if (!gate->open) return;
     if (counters != nullptr) {
-      counters->Count(done.status, done.bytes_in, done.reply.size(), done.nanoseconds);
+      counters->Count(done.status, !done.failed(), done.bytes_in, done.reply.size(), done.nanoseconds);
     }
     if (options_.on_call) options_.on_call(done);
   };
@@ -301,7 +304,7 @@ void ExtenderRoutes::Handle(net::HttpRequest request, net::Respond respond) cons
 }
 
 void ExtenderRoutes::CountRefusal(int status) const {
-  if (other_) other_->CountStatus(status);
+  if (other_) other_->CountStatus(status, false);
 }
 
 net::HttpResponse ExtenderRoutes::Own(const net::HttpRequest& request) const {

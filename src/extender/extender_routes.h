@@ -49,6 +49,9 @@ struct Call {
   int64_t nanoseconds = 0;
   size_t bytes_in = 0;
   std::string_view request, reply;  // the bodies; valid while OnCall runs. See RouteOptions::keep_requests.
+
+  // The asker did not get what it asked for, though the status may be 200.
+  bool failed() const { return status != 200 || !error.empty(); }
 };
 using OnCall = std::function<void(const Call&)>;
 // A request that no verb took: 404 or 405.

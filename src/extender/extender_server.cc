@@ -9,7 +9,9 @@
 #include <memory>
 #include <utility>
 
+#include "berth/version.h"
 #include "extender/call_log.h"
+#include "util/process_metrics.h"
 #include "util/seldom.h"
 
 namespace berth::extender {
@@ -32,10 +34,32 @@ std::string OpenDoorWarning(const net::ServerOptions& server, const std::vector<
 
 ExtenderServer::~ExtenderServer() = default;
 
+void ExtenderServer::AddMetrics(ClusterFeed* feed) {
+  metrics_
+      .gauge("berth_build_info", "What this is; always 1.",
+             {{"version", kVersion}, {"kubernetes_version", kUpstreamVersion}})
+      .Set(1);
+  util::AddProcessMetrics(metrics_);
+  if (feed == nullptr) return;
+  const util::Metrics::Gauge synced =
+      metrics_.gauge("berth_extender_cluster_synced", "Whether the copy of the cluster is complete; 0 or 1.");
+  metrics_.BeforeText([this, feed, synced] {
+    synced.Set(feed->ready() ? 1 : 0);
+    for (const auto& [kind, age] : feed->Ages()) {
+      metrics_
+          .gauge("berth_extender_cluster_age_seconds",
+                 "Time since the API server last said anything of this kind: a list, an event, a bookmark.",
+                 {{"kind", std::string(ToString(kind))}})
+          .Set(static_cast<double>(age.ns) / 1e9);
+    }
+  });
+}
+
 Result<std::unique_ptr<ExtenderServer>> ExtenderServer::Start(const ExtenderServerOptions& options,
                                                               const Registry& registry, const Clock& clock,
                                                               ClusterFeed* feed, util::Log& log) {
   std::unique_ptr<ExtenderServer> made(new ExtenderServer);
+  made->AddMetrics(feed);
   ServiceOptions service = options.service;
   service.metrics = &made->metrics_;
   auto built = ExtenderService::Make(options.profile, registry, clock, feed, feed, std::move(service));

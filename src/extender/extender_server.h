@@ -51,6 +51,8 @@ class ExtenderServer {
 
  private:
   ExtenderServer() = default;
+  // What is not counted but looked up.
+  void AddMetrics(ClusterFeed* feed);
 
   util::Metrics metrics_;
   std::unique_ptr<ExtenderService> service_;

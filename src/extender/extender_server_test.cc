@@ -11,6 +11,7 @@
 #include <sstream>
 #include <thread>
 
+#include "berth/version.h"
 #include "extender/extender_test_util.h"
 #include "extender/preset_plugins.h"
 #include "extender/presets.h"
@@ -373,11 +374,11 @@ TEST_F(ExtenderServerTest, MetricsTellOfRequestsSizesTimesAndPlugins) {
   Ask("POST /filter HTTP/1.1\r\nHost: x\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\n{}");
   const std::string text = Ask(Get("/metrics"));
   EXPECT_THAT(text, HasSubstr("Content-Type: text/plain; version=0.0.4"));
-  EXPECT_THAT(text, HasSubstr("berth_extender_requests_total{code=\"200\",route=\"/filter\"} 1\n"));
-  EXPECT_THAT(text, HasSubstr("berth_extender_requests_total{code=\"400\",route=\"/filter\"} 1\n"));
-  EXPECT_THAT(text, HasSubstr("berth_extender_requests_total{code=\"405\",route=\"/filter\"} 1\n"));
-  EXPECT_THAT(text, HasSubstr("berth_extender_requests_total{code=\"404\",route=\"other\"} 1\n"));
-  EXPECT_THAT(text, HasSubstr("berth_extender_requests_total{code=\"415\",route=\"other\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("berth_extender_requests_total{code=\"200\",result=\"success\",route=\"/filter\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("berth_extender_requests_total{code=\"400\",result=\"error\",route=\"/filter\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("berth_extender_requests_total{code=\"405\",result=\"error\",route=\"/filter\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("berth_extender_requests_total{code=\"404\",result=\"error\",route=\"other\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("berth_extender_requests_total{code=\"415\",result=\"error\",route=\"other\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("berth_extender_request_duration_seconds_count{route=\"/filter\"} 3\n"));
   EXPECT_THAT(text, HasSubstr("berth_extender_request_size_bytes_count{route=\"/filter\"} 3\n"));
   EXPECT_THAT(text, HasSubstr("berth_extender_response_size_bytes_sum{route=\"/filter\"}"));
@@ -385,6 +386,36 @@ TEST_F(ExtenderServerTest, MetricsTellOfRequestsSizesTimesAndPlugins) {
       text,
       HasSubstr(
           "berth_extender_plugin_duration_seconds_count{extension_point=\"Filter\",plugin=\"TruePredicate\"} 1\n"));
+}
+
+TEST_F(ExtenderServerTest, MetricsTellFailuresFromSuccesses) {
+  StartPreset("label-priority", util::log_level::kError);
+  Ask(Post("/filter", FilterBody("\"a\"")));  // names alone, and no API server
+  Ask(Post("/filter", R"({"Pod":{"metadata":{"name":"p"}},"Nodes":{"items":[{"metadata":{"name":"a"}}]}})"));
+  Ask(Post("/filter", R"({"Pod":{"metadata":{"name":"p"}},"Nodes":{"items":[)"
+                      R"({"metadata":{"name":"a","labels":{"priority.lixueduan.com":"1"}}}]}})"));
+  Ask(Post("/prioritize", FilterBody("\"a\"")));
+  Ask(Post("/bind", R"({"PodName":"p","PodNamespace":"d","PodUID":"u","Node":"n"})"));
+  const std::string text = Ask(Get("/metrics"));
+  for (const char* line : {"{code=\"200\",result=\"error\",route=\"/filter\"} 2\n",
+                           "{code=\"200\",result=\"success\",route=\"/filter\"} 1\n",
+                           "{code=\"500\",result=\"error\",route=\"/prioritize\"} 1\n",
+                           "{code=\"200\",result=\"error\",route=\"/bind\"} 1\n",
+                           "{code=\"200\",result=\"success\",route=\"/bind\"} 0\n"}) {
+    EXPECT_THAT(text, HasSubstr(std::string("berth_extender_requests_total") + line));
+  }
+}
+
+TEST_F(ExtenderServerTest, MetricsTellOfTheProgramItself) {
+  StartPreset("demo", util::log_level::kError);
+  const std::string text = Ask(Get("/metrics"));
+  EXPECT_THAT(text, HasSubstr("berth_build_info{kubernetes_version=\"v1.36.4\",version=\"" + std::string(kVersion) +
+                              "\"} 1\n"));
+  for (const char* name : {"process_cpu_seconds_total", "process_resident_memory_bytes", "process_open_fds",
+                           "process_start_time_seconds"}) {
+    EXPECT_THAT(text, HasSubstr(std::string("\n") + name + " "));
+  }
+  EXPECT_THAT(text, Not(HasSubstr("berth_extender_cluster"))) << "there is no copy of a cluster";
 }
 
 TEST_F(ExtenderServerTest, APortThatIsTakenIsAnError) {

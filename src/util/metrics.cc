@@ -4,15 +4,21 @@
 
 #include <prometheus/counter.h>
 #include <prometheus/family.h>
+#include <prometheus/gauge.h>
 #include <prometheus/histogram.h>
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
+
+#include <mutex>
+#include <utility>
 
 namespace berth::util {
 
 struct Metrics::Impl {
   // A family that is registered again is the one that is there.
   prometheus::Registry registry{prometheus::Registry::InsertBehavior::Merge};
+  std::mutex mutex;  // of a scrape
+  std::vector<std::function<void()>> refresh;
 };
 
 namespace {
@@ -28,6 +34,10 @@ Metrics::Counter Metrics::counter(const std::string& name, const std::string& he
   return Counter(&prometheus::BuildCounter().Name(name).Help(help).Register(impl_->registry).Add(ToMap(labels)));
 }
 
+Metrics::Gauge Metrics::gauge(const std::string& name, const std::string& help, const Labels& labels) {
+  return Gauge(&prometheus::BuildGauge().Name(name).Help(help).Register(impl_->registry).Add(ToMap(labels)));
+}
+
 Metrics::Histogram Metrics::histogram(const std::string& name, const std::string& help,
                                       const std::vector<double>& buckets, const Labels& labels) {
   return Histogram(
@@ -35,11 +45,21 @@ Metrics::Histogram Metrics::histogram(const std::string& name, const std::string
 }
 
 void Metrics::Counter::Add(double amount) const { static_cast<prometheus::Counter*>(counter_)->Increment(amount); }
+void Metrics::Gauge::Set(double value) const { static_cast<prometheus::Gauge*>(gauge_)->Set(value); }
 void Metrics::Histogram::Observe(double value) const {
   static_cast<prometheus::Histogram*>(histogram_)->Observe(value);
 }
 
-std::string Metrics::Text() const { return prometheus::TextSerializer().Serialize(impl_->registry.Collect()); }
+void Metrics::BeforeText(std::function<void()> refresh) {
+  const std::lock_guard lock(impl_->mutex);
+  impl_->refresh.push_back(std::move(refresh));
+}
+
+std::string Metrics::Text() const {
+  const std::lock_guard lock(impl_->mutex);
+  for (const std::function<void()>& refresh : impl_->refresh) refresh();
+  return prometheus::TextSerializer().Serialize(impl_->registry.Collect());
+}
 
 std::vector<double> Metrics::Exponential(double start, double factor, int count) {
   std::vector<double> bounds;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Metrics: counters and histograms for Prometheus. The library behind is seen in metrics.cc alone.
+// Metrics: counters, gauges and histograms for Prometheus. The library behind is seen in metrics.cc alone.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -9,7 +10,7 @@
 
 namespace berth::util {
 
-// Thread safety: all methods, of counters and histograms too.
+// Thread safety: all methods, of counters, gauges and histograms too.
 class Metrics {
  public:
   using Labels = std::vector<std::pair<std::string, std::string>>;
@@ -23,6 +24,15 @@ class Metrics {
     friend class Metrics;
     explicit Counter(void* counter) : counter_(counter) {}
     void* counter_;
+  };
+  class Gauge {
+   public:
+    void Set(double value) const;
+
+   private:
+    friend class Metrics;
+    explicit Gauge(void* gauge) : gauge_(gauge) {}
+    void* gauge_;
   };
   class Histogram {
    public:
@@ -42,9 +52,13 @@ class Metrics {
   // The one of this name and these labels, made when it is first asked for. REQUIRES: a name is always used with the
   // same kind, help, label names and buckets; names are valid for Prometheus.
   Counter counter(const std::string& name, const std::string& help, const Labels& labels = {});
+  Gauge gauge(const std::string& name, const std::string& help, const Labels& labels = {});
   Histogram histogram(const std::string& name, const std::string& help, const std::vector<double>& buckets,
                       const Labels& labels = {});
 
+  // Called before every Text, one scrape at a time: for what is looked up when somebody asks. REQUIRES: what it uses
+  // outlives the last Text.
+  void BeforeText(std::function<void()> refresh);
   // Everything, as a scrape gets it, and the content type of that.
   std::string Text() const;
   static constexpr char kContentType[] = "text/plain; version=0.0.4; charset=utf-8";

@@ -28,6 +28,16 @@ TEST(MetricsTest, CountersAndHistogramsAreShownAsPrometheusReadsThem) {
   EXPECT_THAT(text, HasSubstr("berth_seconds_sum 5\n"));
 }
 
+TEST(MetricsTest, GaugesAreRefreshedBeforeTheyAreShown) {
+  Metrics metrics;
+  const Metrics::Gauge age = metrics.gauge("berth_age_seconds", "Age.", {{"kind", "Node"}});
+  double now = 0.5;
+  metrics.BeforeText([&] { age.Set(now); });
+  EXPECT_THAT(metrics.Text(), HasSubstr("# TYPE berth_age_seconds gauge\nberth_age_seconds{kind=\"Node\"} 0.5\n"));
+  now = 2;
+  EXPECT_THAT(metrics.Text(), HasSubstr("berth_age_seconds{kind=\"Node\"} 2\n"));
+}
+
 TEST(MetricsTest, SeveralThreadsCountTogether) {
   Metrics metrics;
   std::vector<std::thread> threads;

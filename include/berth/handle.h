@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "berth/clock.h"
+#include "berth/log.h"
 #include "berth/pod.h"
 #include "berth/verdict.h"
 
@@ -50,6 +51,10 @@ class Handle {
   virtual ~Handle() = default;
   virtual const std::string& profile_name() const = 0;
   virtual const Clock& clock() const = 0;
+  // Writes lines that bear the plugin's name to the program's log: that of `berth extender`, standard error of
+  // `explain`, `sim` and `bench`, where `-v` opens it. Made once and kept. Answers that are remembered are not logged
+  // again, since the plugin is not asked.
+  virtual Logger log() const { return {}; }
   // A random number; seeded, so that a run can be repeated.
   virtual uint64_t Random() = 0;
   virtual WaitingPods& waiting() = 0;

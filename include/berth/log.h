@@ -144,6 +144,12 @@ class Logger {
     copy.level_ += level;
     return copy;
   }
+  // The same with a name that its lines bear. REQUIRES: the name outlives it.
+  Logger Named(std::string_view name) const {
+    Logger copy = *this;
+    copy.name_ = name;
+    return copy;
+  }
   // Whether Info writes; for values that cost something to make.
   bool enabled() const { return Wanted(LogSeverity::kInfo); }
 

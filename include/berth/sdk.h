@@ -11,6 +11,7 @@
 #include "berth/label_column.h"
 #include "berth/labels.h"
 #include "berth/list.h"
+#include "berth/log.h"
 #include "berth/main.h"
 #include "berth/node.h"
 #include "berth/node_batch.h"

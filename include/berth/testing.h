@@ -127,8 +127,24 @@ class ManualClock final : public Clock {
   Time now_;
 };
 
+// Keeps what plugins log, whatever the level.
+class TestLog final : public LogSink {
+ public:
+  TestLog();
+  ~TestLog() override;
+  void Write(const LogRecord& record) override;
+  // As the program's text log has them, but for time, process and place: `I "Rack is hot" celsius=40`.
+  std::vector<std::string> lines() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
 // A Handle for constructing plugins in tests: manual clock, a fixed random sequence, nobody waiting, binds refused.
-std::unique_ptr<Handle> MakeTestHandle(std::vector<std::string> extender_ignored_resources = {});
+// `log` outlives it; null: what plugins log goes to standard error.
+std::unique_ptr<Handle> MakeTestHandle(std::vector<std::string> extender_ignored_resources = {},
+                                       LogSink* log = nullptr);
 
 }  // namespace v1
 }  // namespace berth

@@ -4,6 +4,7 @@
 
 #include "cli/flags.h"
 #include "cli/inputs.h"
+#include "cli/log_flags.h"
 #include "sim/offline.h"
 #include "util/system_clock.h"
 
@@ -30,14 +31,18 @@ int ExplainCommand(const std::vector<std::string>& args, const Registry& registr
   command.String("pod", &pod_name, "the pod to explain, NAMESPACE/NAME");
   command.String("config", &config, "a KubeSchedulerConfiguration; default: kube-scheduler's defaults");
   command.Choice("o,output", &format, {"table", "json"}, "table (default) or json");
+  LogFlags log_flags;
+  log_flags.Declare(command);
   if (const std::optional<int> done = command.Read(args)) return *done;
   if (!command.rest().empty()) return command.Complain("unexpected argument \"" + command.rest().front() + "\"");
   if (!offline) return command.Complain("only --offline is there yet");
   if (files.empty()) return command.Complain("no files: -f is required");
   if (pod_name.empty()) return command.Complain("--pod is required");
+  if (const std::string objection = log_flags.Objection(); !objection.empty()) return command.Complain(objection);
 
   const util::SystemClock clock;
-  const std::unique_ptr<framework::Engine> engine = ReadEngine(config, registry, clock, err);
+  util::Log log(err, log_flags.Options(util::log_level::kWarn), clock);
+  const std::unique_ptr<framework::Engine> engine = ReadEngine(config, registry, clock, err, &log);
   const std::optional<LoadedObjects> objects = ReadObjects(files, err);
   if (!engine || !objects) return kBadInput;
   const std::shared_ptr<const Pod> pod = sim::FindPod(*objects, pod_name);

@@ -62,10 +62,10 @@ std::optional<config::SchedulerConfiguration> ReadConfiguration(const std::strin
 }
 
 std::unique_ptr<framework::Engine> ReadEngine(const std::string& path, const Registry& registry, const Clock& clock,
-                                              std::ostream& err) {
+                                              std::ostream& err, LogSink* log) {
   const std::optional<config::SchedulerConfiguration> configuration = ReadConfiguration(path, registry, err);
   if (!configuration) return nullptr;
-  Result<std::unique_ptr<framework::Engine>> engine = framework::Engine::Make(*configuration, registry, clock);
+  Result<std::unique_ptr<framework::Engine>> engine = framework::Engine::Make(*configuration, registry, clock, 0, log);
   if (!engine.ok()) {
     err << (path.empty() ? "configuration" : path) << ": " << engine.error().text() << "\n";
     return nullptr;

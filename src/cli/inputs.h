@@ -24,8 +24,8 @@ std::optional<config::SchedulerConfiguration> ReadConfiguration(
     const std::string& path, const Registry& registry, std::ostream& err,
     config::UnnamedPlugins unnamed = config::UnnamedPlugins::kDefaults);
 
-// The engine of that configuration; null after errors.
+// The engine of that configuration; null after errors. `log` is its plugins' and outlives the engine; null: none.
 std::unique_ptr<framework::Engine> ReadEngine(const std::string& path, const Registry& registry, const Clock& clock,
-                                              std::ostream& err);
+                                              std::ostream& err, LogSink* log = nullptr);
 
 }  // namespace berth::cli

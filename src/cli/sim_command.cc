@@ -12,6 +12,7 @@
 #include "berth/args.h"
 #include "cli/flags.h"
 #include "cli/inputs.h"
+#include "cli/log_flags.h"
 #include "cli/progress.h"
 #include "cli/sim_command_text.h"
 #include "sim/scenario.h"
@@ -42,6 +43,7 @@ struct Arguments {
   std::optional<Duration> duration;
   bool faults = false, verify = false;
   std::string explain, format = "table";
+  LogFlags log;
 };
 
 // The exit code when there is nothing left to do.
@@ -64,6 +66,7 @@ std::optional<int> ReadArguments(Command& command, const std::vector<std::string
                "what it does not declare");
   command.Strings("explain", &explained, "a pod, NAMESPACE/NAME, whose last decision is shown in full");
   command.Choice("o,output", &out.format, {"table", "json", "junit"}, "table (default), json or junit");
+  out.log.Declare(command);
   if (const std::optional<int> done = command.Read(args)) return done;
   out.scenarios = command.rest();
 
@@ -81,6 +84,7 @@ std::optional<int> ReadArguments(Command& command, const std::vector<std::string
       out.duration = *parsed;
     }
   }
+  if (const std::string objection = out.log.Objection(); !objection.empty()) errors.push_back(objection);
   if (out.churn < 0 || out.churn > sim::GenerateOptions::kMaxPods)
     errors.push_back("flag --churn: must be between 0 and " + std::to_string(sim::GenerateOptions::kMaxPods) +
                      ", got " + std::to_string(out.churn));
@@ -170,6 +174,7 @@ int SimCommand(const std::vector<std::string>& args, const Registry& registry, s
   if (!plans) return kBadInput;
 
   const util::SystemClock wall;
+  util::Log log(err, arguments.log.Options(util::log_level::kWarn), wall);
   std::vector<sim::ScenarioReport> reports;
   bool met = true;
   for (const Plan& plan : *plans) {
@@ -185,6 +190,7 @@ int SimCommand(const std::vector<std::string>& args, const Registry& registry, s
       options.churn = arguments.churn;
       options.verify = arguments.verify;
       options.explain = arguments.explain;
+      options.log = &log;
       options.progress = [&](const sim::RunProgress& progress) {
         bar.Show(progress.bound, progress.pods,
                  std::to_string(progress.bound) + " of " + std::to_string(progress.pods) + " pods placed, " +

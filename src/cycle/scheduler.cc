@@ -90,7 +90,7 @@ class Scheduler::Impl {
 
 Error Scheduler::Impl::Build(const config::SchedulerConfiguration& config, const Registry& registry) {
   Result<std::unique_ptr<framework::Engine>> engine =
-      framework::Engine::Make(config, registry, core.clock, binder, core.options.seed);
+      framework::Engine::Make(config, registry, core.clock, binder, core.options.seed, core.options.log);
   if (!engine.ok()) return engine.error();
   core.engine = std::move(engine).value();
   for (PluginIndex* index : core.engine->Indexes()) core.state.AddIndex(index);

@@ -69,6 +69,7 @@ struct SchedulerOptions {
   Duration max_in_unschedulable = Duration::Seconds(5 * 60);
   Observer* observer = nullptr;  // may be null
   Adviser* adviser = nullptr;    // may be null
+  LogSink* log = nullptr;        // of the plugins; may be null
   bool remember = true;          // answers are kept for pods of one template
   // Every remembered decision is made again in full and compared; the observer hears of differences.
   bool verify = false;
@@ -81,7 +82,7 @@ struct SchedulerOptions {
 // Thread safety: one thread, the scheduling thread. Only the inbox is reached from others.
 class Scheduler {
  public:
-  // REQUIRES: registry, api, inbox, clock, observer and adviser outlive the scheduler. The error lists what
+  // REQUIRES: registry, api, inbox, clock, observer, adviser and log outlive the scheduler. The error lists what
   // kube-scheduler would refuse at start.
   static Result<std::unique_ptr<Scheduler>> Make(const config::SchedulerConfiguration& config, const Registry& registry,
                                                  client::ClusterApi& api, util::Inbox& inbox, const Clock& clock,

@@ -62,6 +62,7 @@ Result<std::unique_ptr<ExtenderServer>> ExtenderServer::Start(const ExtenderServ
   made->AddMetrics(feed);
   ServiceOptions service = options.service;
   service.metrics = &made->metrics_;
+  service.log = &log;
   auto built = ExtenderService::Make(options.profile, registry, clock, feed, feed, std::move(service));
   if (!built.ok()) return built.error();
   made->service_ = std::move(built).value();

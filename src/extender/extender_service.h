@@ -58,6 +58,7 @@ struct ServiceOptions {
   // Not empty: bind answers this and does nothing.
   std::string bind_refusal = {};
   util::Metrics* metrics = nullptr;  // of the plugins' time; may be null, else it outlives the service
+  LogSink* log = nullptr;            // of the plugins; the same
 };
 
 // How far plugins look, as they declare it (Plugin::DependsOn); the default is kCluster.

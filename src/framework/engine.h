@@ -25,13 +25,14 @@ namespace berth::framework {
 // Thread safety: one thread.
 class Engine {
  public:
-  // For commands that decide but write nothing. REQUIRES: registry and clock outlive the engine. The error lists what
-  // kube-scheduler would refuse at start.
+  // For commands that decide but write nothing. `log` is the plugins'; null: they have none. REQUIRES: registry, clock
+  // and log outlive the engine. The error lists what kube-scheduler would refuse at start.
   static Result<std::unique_ptr<Engine>> Make(const config::SchedulerConfiguration& config, const Registry& registry,
-                                              const Clock& clock, uint64_t seed = 0);
+                                              const Clock& clock, uint64_t seed = 0, LogSink* log = nullptr);
   // Plugins write through `writer`, which outlives the engine.
   static Result<std::unique_ptr<Engine>> Make(const config::SchedulerConfiguration& config, const Registry& registry,
-                                              const Clock& clock, Writer& writer, uint64_t seed);
+                                              const Clock& clock, Writer& writer, uint64_t seed,
+                                              LogSink* log = nullptr);
 
   // Null when no profile has this scheduler name.
   const Profile* FindProfile(std::string_view scheduler_name) const;

@@ -28,6 +28,7 @@ struct HostOptions {
   std::string profile_name;
   uint64_t seed = 0;
   std::vector<std::string> extender_ignored_resources;
+  LogSink* log = nullptr;  // null: what plugins log is not written; else it outlives the host
 };
 
 // What the plugins of all profiles share, and what the owner of the cycles answers for them.
@@ -47,6 +48,7 @@ class Host final : public Handle {
 
   const std::string& profile_name() const override { return options_.profile_name; }
   const Clock& clock() const override { return clock_; }
+  Logger log() const override { return options_.log ? Logger(*options_.log, clock_) : Logger(); }
   uint64_t Random() override { return random_.Next(); }
   WaitingPods& waiting() override { return services_.waiting; }
   bool preempting(std::string_view uid) const override { return services_.preempting && services_.preempting(uid); }

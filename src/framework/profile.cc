@@ -9,6 +9,8 @@
 #include <set>
 #include <utility>
 
+#include "framework/plugin_handle.h"
+
 namespace berth::framework {
 namespace {
 
@@ -103,7 +105,8 @@ class Builder {
     }
     std::string why = "its factory returned nothing";
     try {
-      Result<std::unique_ptr<Plugin>> made = descriptor.make(args, handle_);
+      profile_->handles.push_back(std::make_unique<PluginHandle>(handle_, descriptor.name));
+      Result<std::unique_ptr<Plugin>> made = descriptor.make(args, *profile_->handles.back());
       if (made.ok() && made.value() != nullptr) return std::move(made).value();
       if (!made.ok()) why = made.error().text();
     } catch (const std::exception& e) {

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "berth/handle.h"
 #include "berth/plugin.h"
 #include "berth/registry.h"
 #include "config/types.h"
@@ -41,7 +42,8 @@ struct ScoreEntry {
 // upstream's NewFramework has it.
 struct Profile {
   std::string scheduler_name;
-  int32_t percentage_of_nodes_to_score = 0;  // 0: judge all nodes
+  int32_t percentage_of_nodes_to_score = 0;      // 0: judge all nodes
+  std::vector<std::unique_ptr<Handle>> handles;  // that the plugins were made with
   std::vector<ProfilePlugin> plugins;
 
   std::vector<Entry<PreEnqueuePlugin>> pre_enqueue;

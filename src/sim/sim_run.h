@@ -32,6 +32,7 @@ struct RunOptions {
   int64_t churn = 0;
   bool verify = false;       // decide everything twice, from memory and in full, and compare
   std::string explain = {};  // namespace/name of the pod whose last decision is kept in full; empty: none
+  LogSink* log = nullptr;    // of the plugins, in virtual time; may be null
   std::function<void(const RunProgress&)> progress = {};  // may be empty; called now and then
 };
 

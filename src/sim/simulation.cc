@@ -22,6 +22,7 @@ Result<std::unique_ptr<Simulation>> Simulation::Make(const config::SchedulerConf
   scheduler_options.observer = observer;
   scheduler_options.remember = options.remember;
   scheduler_options.verify = options.verify;
+  scheduler_options.log = options.log;
   Result<std::unique_ptr<cycle::Scheduler>> scheduler = cycle::Scheduler::Make(
       config, registry, simulation->cluster_, simulation->inbox_, simulation->clock_, scheduler_options);
   if (!scheduler.ok()) return scheduler.error();

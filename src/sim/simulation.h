@@ -26,6 +26,7 @@ struct SimulationOptions {
   Duration attempt_time{100'000};
   Time start = kSimulationStart;
   bool remember = true, verify = false;  // as in cycle::SchedulerOptions
+  LogSink* log = nullptr;  // of the plugins, in virtual time; may be null, else it outlives the simulation
 };
 
 // While the scheduling thread is at an attempt (attempt_time), the world goes on and letters wait, as in production.

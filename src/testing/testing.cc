@@ -2,9 +2,16 @@
 // TestCluster and the questions to one plugin, answered by production code.
 #include "berth/testing.h"
 
+#include <iostream>
+#include <limits>
+#include <mutex>
+#include <sstream>
+
 #include "cluster/cluster_state.h"
 #include "framework/host.h"
 #include "framework/judge.h"
+#include "util/log.h"
+#include "util/system_clock.h"
 
 namespace berth {
 inline namespace v1 {
@@ -116,10 +123,17 @@ ScoreResult ScoreAll(const Plugin& plugin, const Pod& pod, const TestCluster& cl
 
 namespace {
 
+LogSink& StandardError() {
+  static const util::SystemClock clock;
+  static util::Log log(std::cerr, {}, clock);
+  return log;
+}
+
 class TestHandle final : public Handle {
  public:
-  explicit TestHandle(std::vector<std::string> ignored)
-      : host_({"test", 1, std::move(ignored)}, clock_, writer_, services_) {}
+  TestHandle(std::vector<std::string> ignored, LogSink* log)
+      : host_({"test", 1, std::move(ignored), log ? log : &StandardError()}, clock_, writer_, services_) {}
+  Logger log() const override { return host_.log(); }
   const std::string& profile_name() const override { return host_.profile_name(); }
   const Clock& clock() const override { return clock_; }
   uint64_t Random() override { return host_.Random(); }
@@ -138,8 +152,34 @@ class TestHandle final : public Handle {
 
 }  // namespace
 
-std::unique_ptr<Handle> MakeTestHandle(std::vector<std::string> extender_ignored_resources) {
-  return std::make_unique<TestHandle>(std::move(extender_ignored_resources));
+struct TestLog::Impl {
+  const ManualClock clock;
+  std::ostringstream text;  // of one line
+  util::Log log{text, {}, clock};
+  mutable std::mutex mutex;
+  std::vector<std::string> lines;
+};
+
+TestLog::TestLog() : LogSink(std::numeric_limits<int>::max()), impl_(std::make_unique<Impl>()) {}
+TestLog::~TestLog() = default;
+
+void TestLog::Write(const LogRecord& record) {
+  const std::lock_guard lock(impl_->mutex);
+  impl_->text.str("");
+  impl_->log.Write(record);
+  std::string line = impl_->text.str();
+  line.pop_back();
+  const size_t head = line.find("] ");
+  impl_->lines.push_back(line.substr(0, 1) + line.substr(head + 1));
+}
+
+std::vector<std::string> TestLog::lines() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->lines;
+}
+
+std::unique_ptr<Handle> MakeTestHandle(std::vector<std::string> extender_ignored_resources, LogSink* log) {
+  return std::make_unique<TestHandle>(std::move(extender_ignored_resources), log);
 }
 
 }  // namespace v1

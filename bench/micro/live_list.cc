@@ -163,12 +163,12 @@ Pages MakePages(const char* kind, int count, const std::function<std::string(int
 class Keeper final : public client::ObjectHandler {
  public:
   explicit Keeper(cluster::ClusterState& state) : state_(state) {}
-  void OnAdd(const client::ClusterObject& after) override {
-    if (const auto* node = std::get_if<client::Ptr<berth::Node>>(&after)) state_.PutNode(*node);
-    if (const auto* pod = std::get_if<client::Ptr<berth::Pod>>(&after)) failures += state_.AddPod(*pod).ok() ? 0 : 1;
+  void OnAdd(const ClusterObject& after) override {
+    if (const auto* node = std::get_if<Ptr<berth::Node>>(&after)) state_.PutNode(*node);
+    if (const auto* pod = std::get_if<Ptr<berth::Pod>>(&after)) failures += state_.AddPod(*pod).ok() ? 0 : 1;
   }
-  void OnUpdate(const client::ClusterObject&, const client::ClusterObject&) override {}
-  void OnDelete(const client::ClusterObject&) override {}
+  void OnUpdate(const ClusterObject&, const ClusterObject&) override {}
+  void OnDelete(const ClusterObject&) override {}
   int failures = 0;
 
  private:
@@ -209,8 +209,8 @@ void ListCluster(benchmark::State& bench) {
     auto api = client::LiveCluster::Connect(config, inbox, clock);
     if (!api.ok()) return bench.SkipWithError(api.error().text().c_str());
     const auto random = [] { return uint64_t{1}; };
-    client::Reflector node_reflector(client::Kind::kNode, *api.value(), keeper, timers, clock, random);
-    client::Reflector pod_reflector(client::Kind::kPod, *api.value(), keeper, timers, clock, random);
+    client::Reflector node_reflector(Kind::kNode, *api.value(), keeper, timers, clock, random);
+    client::Reflector pod_reflector(Kind::kPod, *api.value(), keeper, timers, clock, random);
     node_reflector.Start();
     pod_reflector.Start();
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(120);

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "berth/host/kinds.h"
 #include "berth/host/read_set.h"
 #include "berth/host/snapshot_data.h"
 #include "berth/label_column.h"

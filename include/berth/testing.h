@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "berth/host/cluster_object.h"
 #include "berth/sdk.h"
 
 namespace berth {
@@ -90,16 +91,15 @@ class TestCluster {
   TestCluster& Add(Node node);
   // A pod with a node name is placed, one with a nomination is nominated; uids are invented where absent.
   TestCluster& Add(Pod pod);
+  // An object of any kind, pods and nodes too.
   template <class T>
   TestCluster& AddObject(T object) {
-    PutObject(std::make_shared<const T>(std::move(object)));
-    return *this;
+    return Put(std::make_shared<const T>(std::move(object)));
   }
   Snapshot snapshot() const;
 
  private:
-  template <class T>
-  void PutObject(std::shared_ptr<const T> object);
+  TestCluster& Put(const ClusterObject& object);
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

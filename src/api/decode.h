@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "api/load_error.h"
+#include "berth/host/cluster_object.h"
 #include "berth/node.h"
 #include "berth/object.h"
 #include "berth/pod.h"
@@ -44,10 +45,14 @@ struct DecodedPod {
   PodExtras extras;
 };
 
-using AnyObject =
-    std::variant<std::monostate, DecodedPod, Node, Namespace, Service, ReplicationController, ReplicaSet, StatefulSet,
-                 PriorityClass, PodDisruptionBudget, PersistentVolumeClaim, PersistentVolume, StorageClass, CsiNode,
-                 CsiDriver, CsiStorageCapacity, VolumeAttachment, ResourceClaim, ResourceSlice, DeviceClass>;
+template <class List>
+struct AnyObjectOf;
+template <class... Ts>
+struct AnyObjectOf<TypeList<Pod, Ts...>> {
+  using Type = std::variant<std::monostate, DecodedPod, Ts...>;
+};
+// Nothing, or what was decoded: the struct of any kind of the table.
+using AnyObject = AnyObjectOf<KindTypes>::Type;
 
 struct DecodedObject {
   std::string kind;               // as written, e.g. CSINode
@@ -61,6 +66,8 @@ struct DecodedObject {
 // The metadata of any known object.
 const ObjectMeta& MetaOf(const AnyObject& object);
 ObjectMeta& MetaOf(AnyObject& object);
+// No value: a kind that is not read. A pod goes as it is, without its extras.
+std::optional<ClusterObject> ToClusterObject(AnyObject object);
 
 // Decodes one document; `List` kinds are unrolled, a document that is null gives nothing, a top-level array gives its
 // elements. In kPeer mode a pod comes out ready to use (PodResources computed); in kFile mode defaults.h and admission

@@ -4,7 +4,8 @@
 
 namespace berth {
 
-ResourceClaim DecodeResourceClaim(Context& context, JsonValue value) {
+template <>
+ResourceClaim DecodeAs<ResourceClaim>(Context& context, JsonValue value) {
   ResourceClaim claim;
   ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
     if (key == "metadata") {
@@ -18,7 +19,8 @@ ResourceClaim DecodeResourceClaim(Context& context, JsonValue value) {
   return claim;
 }
 
-ResourceSlice DecodeResourceSlice(Context& context, JsonValue value) {
+template <>
+ResourceSlice DecodeAs<ResourceSlice>(Context& context, JsonValue value) {
   ResourceSlice slice;
   ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
     if (key == "metadata") {
@@ -49,7 +51,8 @@ ResourceSlice DecodeResourceSlice(Context& context, JsonValue value) {
   return slice;
 }
 
-DeviceClass DecodeDeviceClass(Context& context, JsonValue value) {
+template <>
+DeviceClass DecodeAs<DeviceClass>(Context& context, JsonValue value) {
   DeviceClass device_class;
   ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
     if (key == "metadata") {

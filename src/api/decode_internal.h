@@ -73,25 +73,56 @@ inline void CheckForm(Context& context, std::string_view member, std::string_vie
   CheckForm(context, value, check);
 }
 
-// One decoder per kind; each reads the members of one object and leaves metadata rules to CheckMeta.
-DecodedPod DecodePod(Context& context, JsonValue value);
-Node DecodeNode(Context& context, JsonValue value);
-Namespace DecodeNamespace(Context& context, JsonValue value);
-Service DecodeService(Context& context, JsonValue value);
-ReplicationController DecodeReplicationController(Context& context, JsonValue value);
-ReplicaSet DecodeReplicaSet(Context& context, JsonValue value);
-StatefulSet DecodeStatefulSet(Context& context, JsonValue value);
-PriorityClass DecodePriorityClass(Context& context, JsonValue value);
-PodDisruptionBudget DecodePodDisruptionBudget(Context& context, JsonValue value);
-PersistentVolumeClaim DecodePersistentVolumeClaim(Context& context, JsonValue value);
-PersistentVolume DecodePersistentVolume(Context& context, JsonValue value);
-StorageClass DecodeStorageClass(Context& context, JsonValue value);
-CsiNode DecodeCsiNode(Context& context, JsonValue value);
-CsiDriver DecodeCsiDriver(Context& context, JsonValue value);
-CsiStorageCapacity DecodeCsiStorageCapacity(Context& context, JsonValue value);
-VolumeAttachment DecodeVolumeAttachment(Context& context, JsonValue value);
-ResourceClaim DecodeResourceClaim(Context& context, JsonValue value);
-ResourceSlice DecodeResourceSlice(Context& context, JsonValue value);
-DeviceClass DecodeDeviceClass(Context& context, JsonValue value);
+// The decoder of a kind: reads the members of one object and leaves metadata rules to CheckMeta. Each has its
+// specialization below, and decode_objects.cc finds it by the table of kinds.
+template <class T>
+struct DecodedAs {
+  using Type = T;
+};
+template <>
+struct DecodedAs<Pod> {
+  using Type = DecodedPod;
+};
+template <class T>
+typename DecodedAs<T>::Type DecodeAs(Context& context, JsonValue value);
+
+template <>
+DecodedPod DecodeAs<Pod>(Context& context, JsonValue value);
+template <>
+Node DecodeAs<Node>(Context& context, JsonValue value);
+template <>
+Namespace DecodeAs<Namespace>(Context& context, JsonValue value);
+template <>
+Service DecodeAs<Service>(Context& context, JsonValue value);
+template <>
+ReplicationController DecodeAs<ReplicationController>(Context& context, JsonValue value);
+template <>
+ReplicaSet DecodeAs<ReplicaSet>(Context& context, JsonValue value);
+template <>
+StatefulSet DecodeAs<StatefulSet>(Context& context, JsonValue value);
+template <>
+PriorityClass DecodeAs<PriorityClass>(Context& context, JsonValue value);
+template <>
+PodDisruptionBudget DecodeAs<PodDisruptionBudget>(Context& context, JsonValue value);
+template <>
+PersistentVolumeClaim DecodeAs<PersistentVolumeClaim>(Context& context, JsonValue value);
+template <>
+PersistentVolume DecodeAs<PersistentVolume>(Context& context, JsonValue value);
+template <>
+StorageClass DecodeAs<StorageClass>(Context& context, JsonValue value);
+template <>
+CsiNode DecodeAs<CsiNode>(Context& context, JsonValue value);
+template <>
+CsiDriver DecodeAs<CsiDriver>(Context& context, JsonValue value);
+template <>
+CsiStorageCapacity DecodeAs<CsiStorageCapacity>(Context& context, JsonValue value);
+template <>
+VolumeAttachment DecodeAs<VolumeAttachment>(Context& context, JsonValue value);
+template <>
+ResourceClaim DecodeAs<ResourceClaim>(Context& context, JsonValue value);
+template <>
+ResourceSlice DecodeAs<ResourceSlice>(Context& context, JsonValue value);
+template <>
+DeviceClass DecodeAs<DeviceClass>(Context& context, JsonValue value);
 
 }  // namespace berth

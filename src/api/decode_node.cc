@@ -147,6 +147,9 @@ Node DecodeNodeValue(Context& context, JsonValue value, bool with_images) {
   return node;
 }
 
-Node DecodeNode(Context& context, JsonValue value) { return DecodeNodeValue(context, value); }
+template <>
+Node DecodeAs<Node>(Context& context, JsonValue value) {
+  return DecodeNodeValue(context, value);
+}
 
 }  // namespace berth

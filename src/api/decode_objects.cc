@@ -13,64 +13,43 @@ namespace {
 
 using simdjson::ondemand::json_type;
 
-struct KindEntry {
-  std::string_view kind, group;
-  std::array<std::string_view, 3> versions;
-  MetaRules rules;
-  AnyObject (*decode)(Context&, JsonValue);
-};
-
-template <auto kDecode>
-AnyObject Any(Context& context, JsonValue value) {
+template <class T>
+AnyObject DecodeAny(Context& context, JsonValue value) {
   const ObjectScope scope(context);
-  return kDecode(context, value);
+  return DecodeAs<T>(context, value);
 }
 
-constexpr MetaRules kCluster{};
-constexpr MetaRules kNamespaced{.namespaced = true};
-constexpr MetaRules kNamespacedLabel{.namespaced = true, .name = NameForm::kLabel};
-constexpr MetaRules kNamespacedAny{.namespaced = true, .name = NameForm::kPathSegment};
-constexpr MetaRules kClusterLabel{.name = NameForm::kLabel};
+AnyObject DecodeKind(Context& context, JsonValue value, Kind kind) {
+  using Decoder = AnyObject (*)(Context&, JsonValue);
+  static constexpr auto kDecoders = []<class... Ts>(TypeList<Ts...>) {
+    return std::array<Decoder, sizeof...(Ts)>{DecodeAny<Ts>...};
+  }(KindTypes{});
+  return kDecoders[static_cast<size_t>(kind)](context, value);
+}
 
-// Every kind that is read, with the versions it is read in.
-const KindEntry kKinds[] = {
-    {"Pod", "", {"v1"}, kNamespaced, Any<DecodePod>},
-    {"Node", "", {"v1"}, kCluster, Any<DecodeNode>},
-    {"Namespace", "", {"v1"}, kClusterLabel, Any<DecodeNamespace>},
-    {"Service", "", {"v1"}, kNamespacedLabel, Any<DecodeService>},
-    {"ReplicationController", "", {"v1"}, kNamespaced, Any<DecodeReplicationController>},
-    {"PersistentVolumeClaim", "", {"v1"}, kNamespaced, Any<DecodePersistentVolumeClaim>},
-    {"PersistentVolume", "", {"v1"}, kCluster, Any<DecodePersistentVolume>},
-    {"ReplicaSet", "apps", {"v1"}, kNamespaced, Any<DecodeReplicaSet>},
-    {"StatefulSet", "apps", {"v1"}, kNamespaced, Any<DecodeStatefulSet>},
-    {"PodDisruptionBudget", "policy", {"v1"}, kNamespacedAny, Any<DecodePodDisruptionBudget>},
-    {"PriorityClass", "scheduling.k8s.io", {"v1"}, kCluster, Any<DecodePriorityClass>},
-    {"StorageClass", "storage.k8s.io", {"v1"}, kCluster, Any<DecodeStorageClass>},
-    {"CSINode", "storage.k8s.io", {"v1"}, kCluster, Any<DecodeCsiNode>},
-    {"CSIDriver", "storage.k8s.io", {"v1"}, kCluster, Any<DecodeCsiDriver>},
-    {"CSIStorageCapacity", "storage.k8s.io", {"v1"}, kNamespaced, Any<DecodeCsiStorageCapacity>},
-    {"VolumeAttachment", "storage.k8s.io", {"v1"}, kCluster, Any<DecodeVolumeAttachment>},
-    {"ResourceClaim", "resource.k8s.io", {"v1", "v1beta1", "v1beta2"}, kNamespaced, Any<DecodeResourceClaim>},
-    {"ResourceSlice", "resource.k8s.io", {"v1", "v1beta1", "v1beta2"}, kCluster, Any<DecodeResourceSlice>},
-    {"DeviceClass", "resource.k8s.io", {"v1", "v1beta1", "v1beta2"}, kCluster, Any<DecodeDeviceClass>},
-};
+MetaRules RulesOf(Kind kind) {
+  MetaRules rules{.namespaced = IsNamespaced(kind)};
+  if (kind == Kind::kNamespace || kind == Kind::kService) rules.name = NameForm::kLabel;
+  if (kind == Kind::kPodDisruptionBudget) rules.name = NameForm::kPathSegment;
+  return rules;
+}
 
 std::string_view GroupOf(std::string_view api_version) {
   const size_t slash = api_version.find('/');
   return slash == std::string_view::npos ? std::string_view() : api_version.substr(0, slash);
 }
 
-const KindEntry* FindKind(std::string_view kind, std::string_view api_version) {
-  for (const KindEntry& entry : kKinds) {
-    if (entry.kind == kind && entry.group == GroupOf(api_version)) return &entry;
+const KindInfo* FindInGroup(std::string_view kind, std::string_view api_version) {
+  for (const KindInfo& info : kKinds) {
+    if (info.name == kind && info.group == GroupOf(api_version)) return &info;
   }
   return nullptr;
 }
 
-bool VersionKnown(const KindEntry& entry, std::string_view api_version) {
+bool VersionKnown(const KindInfo& info, std::string_view api_version) {
   const size_t slash = api_version.find('/');
   const std::string_view version = slash == std::string_view::npos ? api_version : api_version.substr(slash + 1);
-  return std::find(entry.versions.begin(), entry.versions.end(), version) != entry.versions.end() && !version.empty();
+  return !version.empty() && std::ranges::find(info.versions, version) != info.versions.end();
 }
 
 LoadError DocumentError(std::string message) {
@@ -109,16 +88,16 @@ class Walker {
     if (const std::string item_kind = ListOf(decoded); !item_kind.empty())
       return List(context, value, decoded, item_kind, depth);
 
-    const KindEntry* entry = FindKind(decoded.kind, decoded.api_version);
-    if (!entry) return Finish(context, std::move(decoded));  // a kind that is not read
-    if (!VersionKnown(*entry, decoded.api_version)) {
+    const KindInfo* info = FindInGroup(decoded.kind, decoded.api_version);
+    if (!info) return Finish(context, std::move(decoded));  // a kind that is not read
+    if (!VersionKnown(*info, decoded.api_version)) {
       At at(context, "apiVersion");
       context.Invalid(decoded.api_version,
                       "no kind " + Quoted(decoded.kind) + " is registered for version " + Quoted(decoded.api_version));
       return Finish(context, std::move(decoded));
     }
-    decoded.object = entry->decode(context, value);
-    CheckMeta(context, entry->rules, MetaOf(decoded.object));
+    decoded.object = DecodeKind(context, value, info->kind);
+    CheckMeta(context, RulesOf(info->kind), MetaOf(decoded.object));
     if (auto* pod = std::get_if<DecodedPod>(&decoded.object)) FinishPod(context, *pod);
     return Finish(context, std::move(decoded));
   }
@@ -160,7 +139,7 @@ class Walker {
     if (kind == kSuffix && GroupOf(decoded.api_version).empty()) return " ";
     if (kind.size() <= kSuffix.size() || kind.substr(kind.size() - kSuffix.size()) != kSuffix) return "";
     const std::string item = kind.substr(0, kind.size() - kSuffix.size());
-    return FindKind(item, decoded.api_version) ? item : "";
+    return FindInGroup(item, decoded.api_version) ? item : "";
   }
 
   bool List(Context& context, JsonValue value, DecodedObject& decoded, const std::string& item_kind, int depth) {
@@ -261,6 +240,20 @@ const ObjectMeta& MetaOf(const AnyObject& object) {
 
 ObjectMeta& MetaOf(AnyObject& object) { return const_cast<ObjectMeta&>(MetaOf(std::as_const(object))); }
 
+std::optional<ClusterObject> ToClusterObject(AnyObject object) {
+  return std::visit(
+      []<class T>(T& plain) -> std::optional<ClusterObject> {
+        if constexpr (std::is_same_v<T, std::monostate>) {
+          return std::nullopt;
+        } else if constexpr (std::is_same_v<T, DecodedPod>) {
+          return ClusterObject(std::make_shared<const Pod>(std::move(plain.pod)));
+        } else {
+          return ClusterObject(std::make_shared<const T>(std::move(plain)));
+        }
+      },
+      object);
+}
+
 std::vector<DecodedObject> DecodeDocument(std::string_view json, DecodeMode mode) {
   std::vector<DecodedObject> out;
   std::vector<LoadError> errors;
@@ -308,10 +301,8 @@ DecodedObject DecodeObject(std::string_view json, DecodeMode mode) {
   return failed;
 }
 
-AnyObject DecodeAnyValue(Context& context, JsonValue value, std::string_view kind) {
-  const auto* entry = std::ranges::find(kKinds, kind, &KindEntry::kind);
-  if (entry == std::end(kKinds)) return {};
-  AnyObject object = entry->decode(context, value);
+AnyObject DecodeAnyValue(Context& context, JsonValue value, Kind kind) {
+  AnyObject object = DecodeKind(context, value, kind);
   if (auto* decoded = std::get_if<DecodedPod>(&object)) {
     decoded->pod.resources = ComputePodResources(decoded->pod);
     ShareLists(decoded->pod);

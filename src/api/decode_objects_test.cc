@@ -43,6 +43,28 @@ TEST(DecodeObjectsTest, SmallKindsArrive) {
   EXPECT_TRUE(pdb.selector && pdb.selector->empty());
 }
 
+TEST(DecodeObjectsTest, EveryKindOfTheTableIsReadInEachOfItsVersionsAndInNoOther) {
+  for (const KindInfo& info : kKinds) {
+    const auto decode = [&](std::string_view version) {
+      const std::string group = info.group.empty() ? "" : std::string(info.group) + "/";
+      return DecodeObject(R"({"apiVersion":")" + group + std::string(version) + R"(","kind":")" +
+                              std::string(info.name) + R"(","metadata":{"name":"one"}})",
+                          DecodeMode::kPeer);
+    };
+    for (const std::string_view version : info.versions) {
+      if (version.empty()) continue;
+      const DecodedObject decoded = decode(version);
+      EXPECT_THAT(decoded.errors, IsEmpty()) << info.name;
+      const std::optional<ClusterObject> object = ToClusterObject(decoded.object);
+      ASSERT_TRUE(object) << info.name;
+      EXPECT_EQ(KindOf(*object), info.kind);
+      EXPECT_EQ(MetaOf(*object).name, "one");
+    }
+    EXPECT_EQ(decode("v9").errors.size(), 1u) << info.name;
+  }
+  EXPECT_FALSE(ToClusterObject(AnyObject{}));
+}
+
 TEST(DecodeObjectsTest, StorageKindsArrive) {
   const auto claim = Decode<PersistentVolumeClaim>(
       "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: c, annotations: {a: b}}, spec: {accessModes: "

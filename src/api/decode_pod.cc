@@ -196,7 +196,8 @@ void CheckContainers(Context& context, const Pod& pod) {
 
 }  // namespace
 
-DecodedPod DecodePod(Context& context, JsonValue value) {
+template <>
+DecodedPod DecodeAs<Pod>(Context& context, JsonValue value) {
   DecodedPod decoded;
   ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
     if (key == "metadata") {

@@ -46,7 +46,8 @@ std::string Lower(std::string text) {
 
 }  // namespace
 
-PersistentVolumeClaim DecodePersistentVolumeClaim(Context& context, JsonValue value) {
+template <>
+PersistentVolumeClaim DecodeAs<PersistentVolumeClaim>(Context& context, JsonValue value) {
   PersistentVolumeClaim claim;
   std::optional<Quantity> request;
   ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
@@ -92,7 +93,8 @@ PersistentVolumeClaim DecodePersistentVolumeClaim(Context& context, JsonValue va
   return claim;
 }
 
-PersistentVolume DecodePersistentVolume(Context& context, JsonValue value) {
+template <>
+PersistentVolume DecodeAs<PersistentVolume>(Context& context, JsonValue value) {
   PersistentVolume volume;
   std::optional<Quantity> capacity;
   ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
@@ -149,7 +151,8 @@ PersistentVolume DecodePersistentVolume(Context& context, JsonValue value) {
   return volume;
 }
 
-StorageClass DecodeStorageClass(Context& context, JsonValue value) {
+template <>
+StorageClass DecodeAs<StorageClass>(Context& context, JsonValue value) {
   StorageClass storage_class;
   ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
     if (key == "metadata") {
@@ -174,7 +177,8 @@ StorageClass DecodeStorageClass(Context& context, JsonValue value) {
   return storage_class;
 }
 
-CsiNode DecodeCsiNode(Context& context, JsonValue value) {
+template <>
+CsiNode DecodeAs<CsiNode>(Context& context, JsonValue value) {
   CsiNode node;
   auto decode_driver = [&](JsonValue driver) {
     std::string name;
@@ -216,7 +220,8 @@ CsiNode DecodeCsiNode(Context& context, JsonValue value) {
   return node;
 }
 
-CsiDriver DecodeCsiDriver(Context& context, JsonValue value) {
+template <>
+CsiDriver DecodeAs<CsiDriver>(Context& context, JsonValue value) {
   CsiDriver driver;
   ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
     if (key == "metadata") {
@@ -230,7 +235,8 @@ CsiDriver DecodeCsiDriver(Context& context, JsonValue value) {
   return driver;
 }
 
-CsiStorageCapacity DecodeCsiStorageCapacity(Context& context, JsonValue value) {
+template <>
+CsiStorageCapacity DecodeAs<CsiStorageCapacity>(Context& context, JsonValue value) {
   CsiStorageCapacity capacity;
   ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
     if (key == "metadata") {
@@ -252,7 +258,8 @@ CsiStorageCapacity DecodeCsiStorageCapacity(Context& context, JsonValue value) {
   return capacity;
 }
 
-VolumeAttachment DecodeVolumeAttachment(Context& context, JsonValue value) {
+template <>
+VolumeAttachment DecodeAs<VolumeAttachment>(Context& context, JsonValue value) {
   VolumeAttachment attachment;
   bool inline_volume = false;
   ForEachMember(context, value, [&](std::string_view key, JsonValue item) {

@@ -9,7 +9,7 @@ namespace berth {
 
 Pod DecodePodValue(Context& context, JsonValue value) {
   const ObjectScope scope(context);
-  DecodedPod decoded = DecodePod(context, value);
+  DecodedPod decoded = DecodeAs<Pod>(context, value);
   decoded.pod.resources = ComputePodResources(decoded.pod);
   ShareLists(decoded.pod);
   return std::move(decoded.pod);

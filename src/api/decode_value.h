@@ -3,8 +3,6 @@
 // in decoder .cc files only.
 #pragma once
 
-#include <string_view>
-
 #include "api/decode.h"
 #include "api/json_reader.h"
 #include "berth/node.h"
@@ -17,7 +15,7 @@ namespace berth {
 Pod DecodePodValue(Context& context, JsonValue value);
 // `with_images` false: without images, which are not even looked at.
 Node DecodeNodeValue(Context& context, JsonValue value, bool with_images = true);
-// The same for any kind; monostate if it is one that is not read.
-AnyObject DecodeAnyValue(Context& context, JsonValue value, std::string_view kind);
+// The same for any kind.
+AnyObject DecodeAnyValue(Context& context, JsonValue value, Kind kind);
 
 }  // namespace berth

@@ -57,7 +57,8 @@ T DecodeOwner(Context& context, JsonValue value) {
 
 }  // namespace
 
-Namespace DecodeNamespace(Context& context, JsonValue value) {
+template <>
+Namespace DecodeAs<Namespace>(Context& context, JsonValue value) {
   Namespace ns;
   ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
     if (key == "metadata") ns.meta = DecodeMeta(context, item, /*keep_annotations=*/false);
@@ -66,7 +67,8 @@ Namespace DecodeNamespace(Context& context, JsonValue value) {
   return ns;
 }
 
-Service DecodeService(Context& context, JsonValue value) {
+template <>
+Service DecodeAs<Service>(Context& context, JsonValue value) {
   Service service;
   ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
     if (key == "metadata") {
@@ -82,7 +84,8 @@ Service DecodeService(Context& context, JsonValue value) {
   return service;
 }
 
-ReplicationController DecodeReplicationController(Context& context, JsonValue value) {
+template <>
+ReplicationController DecodeAs<ReplicationController>(Context& context, JsonValue value) {
   ReplicationController controller;
   Labels template_labels;
   ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
@@ -112,19 +115,22 @@ ReplicationController DecodeReplicationController(Context& context, JsonValue va
   return controller;
 }
 
-ReplicaSet DecodeReplicaSet(Context& context, JsonValue value) {
+template <>
+ReplicaSet DecodeAs<ReplicaSet>(Context& context, JsonValue value) {
   ReplicaSet set = DecodeOwner<ReplicaSet>(context, value);
   CheckOwnerSelector(context, set.selector, "deployment");
   return set;
 }
 
-StatefulSet DecodeStatefulSet(Context& context, JsonValue value) {
+template <>
+StatefulSet DecodeAs<StatefulSet>(Context& context, JsonValue value) {
   StatefulSet set = DecodeOwner<StatefulSet>(context, value);
   CheckOwnerSelector(context, set.selector, "statefulset");
   return set;
 }
 
-PriorityClass DecodePriorityClass(Context& context, JsonValue value) {
+template <>
+PriorityClass DecodeAs<PriorityClass>(Context& context, JsonValue value) {
   PriorityClass pc;
   ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
     if (key == "metadata") {
@@ -152,7 +158,8 @@ PriorityClass DecodePriorityClass(Context& context, JsonValue value) {
   return pc;
 }
 
-PodDisruptionBudget DecodePodDisruptionBudget(Context& context, JsonValue value) {
+template <>
+PodDisruptionBudget DecodeAs<PodDisruptionBudget>(Context& context, JsonValue value) {
   PodDisruptionBudget budget;
   bool min_available = false, max_unavailable = false;
   ForEachMember(context, value, [&](std::string_view key, JsonValue item) {

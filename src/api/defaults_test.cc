@@ -88,10 +88,10 @@ globalDefault: true
     SCOPED_TRACE(c.name);
     const LoadResult result = LoadPod(c.spec, c.classes);
     ASSERT_THAT(Texts(result.errors), ElementsAre());
-    ASSERT_EQ(result.objects.pods.size(), 1u);
-    EXPECT_EQ(result.objects.pods[0]->priority, c.priority);
-    EXPECT_EQ(result.objects.pods[0]->preemption_policy, c.policy);
-    EXPECT_EQ(result.objects.pods[0]->priority_class_name, c.class_name);
+    ASSERT_EQ(result.objects.of<Pod>().size(), 1u);
+    EXPECT_EQ(result.objects.of<Pod>()[0]->priority, c.priority);
+    EXPECT_EQ(result.objects.of<Pod>()[0]->preemption_policy, c.policy);
+    EXPECT_EQ(result.objects.of<Pod>()[0]->priority_class_name, c.class_name);
   }
 }
 
@@ -102,7 +102,7 @@ TEST(DefaultsTest, AnUnknownClassIsAnErrorThatNamesIt) {
             "Pod \"default/p\": spec.priorityClassName: Invalid value: \"nobody\": no PriorityClass with name nobody "
             "was found");
   EXPECT_EQ(result.errors[0].value, "nobody");
-  EXPECT_TRUE(result.objects.pods.empty());
+  EXPECT_TRUE(result.objects.of<Pod>().empty());
 }
 
 TEST(DefaultsTest, AnUnknownClassIsAnErrorEvenWhenThePodHasAPriority) {
@@ -117,7 +117,7 @@ TEST(DefaultsTest, AmountsAreRoundedUpToThousandthsOneByOne) {
         {"name": "a", "image": "i", "resources": {"requests": {"cpu": "500u"}}},
         {"name": "b", "image": "i", "resources": {"requests": {"cpu": "1500000001n"}}}]}})");
   ASSERT_THAT(Texts(result.errors), ElementsAre());
-  EXPECT_EQ(result.objects.pods.at(0)->resources.request.milli_cpu, 1 + 1501);
+  EXPECT_EQ(result.objects.of<Pod>().at(0)->resources.request.milli_cpu, 1 + 1501);
 }
 
 TEST(DefaultsTest, LabelKeysAreMergedOnce) {
@@ -128,7 +128,7 @@ TEST(DefaultsTest, LabelKeysAreMergedOnce) {
         "podAffinityTerm: " +
         term + text + "}}]}}");
     EXPECT_THAT(Texts(result.errors), ElementsAre());
-    return result.objects.pods.at(0)->affinity.pod_anti_affinity->preferred.at(0).term.selector->requirements;
+    return result.objects.of<Pod>().at(0)->affinity.pod_anti_affinity->preferred.at(0).term.selector->requirements;
   };
   const Requirement merged{"app", SelectorOp::kIn, {"web"}};
   EXPECT_THAT(selector("{matchLabels: {x: u}}"), ElementsAre(merged, Requirement{"x", SelectorOp::kIn, {"u"}}));
@@ -138,14 +138,14 @@ TEST(DefaultsTest, LabelKeysAreMergedOnce) {
       "  affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: z, mismatchLabelKeys: "
       "[app], "
       "labelSelector: {}}]}}");
-  EXPECT_THAT(mismatch.objects.pods.at(0)->affinity.pod_affinity->required.at(0).selector->requirements,
+  EXPECT_THAT(mismatch.objects.of<Pod>().at(0)->affinity.pod_affinity->required.at(0).selector->requirements,
               ElementsAre(Requirement{"app", SelectorOp::kNotIn, {"web"}}));
   const LoadResult spread = LoadPod(
       "  topologySpreadConstraints: [{maxSkew: 1, topologyKey: z, whenUnsatisfiable: DoNotSchedule, matchLabelKeys: "
       "[app], "
       "labelSelector: {}}]");
-  EXPECT_THAT(spread.objects.pods.at(0)->topology_spread.at(0).selector->requirements, ElementsAre(merged));
-  EXPECT_THAT(spread.objects.pods.at(0)->topology_spread.at(0).match_label_keys, ElementsAre("app"));
+  EXPECT_THAT(spread.objects.of<Pod>().at(0)->topology_spread.at(0).selector->requirements, ElementsAre(merged));
+  EXPECT_THAT(spread.objects.of<Pod>().at(0)->topology_spread.at(0).match_label_keys, ElementsAre("app"));
 }
 
 TEST(DefaultsTest, PeersAreNotMergedAgain) {
@@ -172,7 +172,7 @@ apiVersion: v1
 kind: Node
 metadata: {name: c}
 )");
-  const auto& nodes = result.objects.nodes;
+  const auto& nodes = result.objects.of<Node>();
   ASSERT_EQ(nodes.size(), 3u);
   EXPECT_NE(nodes[0]->meta.uid, nodes[2]->meta.uid);
   EXPECT_LT(*nodes[0]->meta.creation_time, *nodes[2]->meta.creation_time);

@@ -78,8 +78,8 @@ class Loader {
     // Classes first: pods refer to classes that may come later in the files.
     LoadedObjects::List<PriorityClass> all_classes = refused_classes_;
     for (Taken& taken : taken_) {
-      if (Store<PriorityClass>(taken.object, result_.objects.priority_classes))
-        all_classes.push_back(result_.objects.priority_classes.back());
+      if (Store(taken.object, result_.objects.of<PriorityClass>()))
+        all_classes.push_back(result_.objects.of<PriorityClass>().back());
     }
     const PriorityClasses classes(all_classes);
     for (Taken& taken : taken_) {
@@ -129,7 +129,7 @@ class Loader {
       taken_.push_back({std::move(decoded.object), file, good});
     } else {
       // Its pods should not be told that it does not exist.
-      Store<PriorityClass>(decoded.object, refused_classes_);
+      Store(decoded.object, refused_classes_);
     }
   }
 
@@ -150,21 +150,18 @@ class Loader {
     if (!errors.empty() || !taken.good) return;
     decoded.pod.resources = ComputePodResources(decoded.pod);
     ShareLists(decoded.pod);
-    result_.objects.pods.push_back(std::make_shared<const Pod>(std::move(decoded.pod)));
+    result_.objects.of<Pod>().push_back(std::make_shared<const Pod>(std::move(decoded.pod)));
   }
 
+  // Neither a pod nor a priority class.
   void StoreOther(AnyObject& object) {
-    LoadedObjects& all = result_.objects;
-    Store<Node>(object, all.nodes) || Store<Namespace>(object, all.namespaces) ||
-        Store<Service>(object, all.services) || Store<ReplicationController>(object, all.replication_controllers) ||
-        Store<ReplicaSet>(object, all.replica_sets) || Store<StatefulSet>(object, all.stateful_sets) ||
-        Store<PodDisruptionBudget>(object, all.pod_disruption_budgets) ||
-        Store<PersistentVolumeClaim>(object, all.persistent_volume_claims) ||
-        Store<PersistentVolume>(object, all.persistent_volumes) || Store<StorageClass>(object, all.storage_classes) ||
-        Store<CsiNode>(object, all.csi_nodes) || Store<CsiDriver>(object, all.csi_drivers) ||
-        Store<CsiStorageCapacity>(object, all.csi_storage_capacities) ||
-        Store<VolumeAttachment>(object, all.volume_attachments) || Store<ResourceClaim>(object, all.resource_claims) ||
-        Store<ResourceSlice>(object, all.resource_slices) || Store<DeviceClass>(object, all.device_classes);
+    std::visit(
+        [&]<class T>(T&) {
+          if constexpr (!std::is_same_v<T, std::monostate> && !std::is_same_v<T, DecodedPod> &&
+                        !std::is_same_v<T, PriorityClass>)
+            Store(object, result_.objects.of<T>());
+        },
+        object);
   }
 
   const LoadOptions& options_;
@@ -178,11 +175,19 @@ class Loader {
 }  // namespace
 
 size_t LoadedObjects::size() const {
-  return pods.size() + nodes.size() + namespaces.size() + services.size() + replication_controllers.size() +
-         replica_sets.size() + stateful_sets.size() + priority_classes.size() + pod_disruption_budgets.size() +
-         persistent_volume_claims.size() + persistent_volumes.size() + storage_classes.size() + csi_nodes.size() +
-         csi_drivers.size() + csi_storage_capacities.size() + volume_attachments.size() + resource_claims.size() +
-         resource_slices.size() + device_classes.size();
+  return std::apply([](const auto&... lists) { return (lists.size() + ...); }, lists_);
+}
+
+void LoadedObjects::ForEach(const std::function<void(const ClusterObject&)>& fn) const {
+  const auto all_of = [&]<class T>() {
+    for (const Ptr<T>& object : of<T>()) fn(object);
+  };
+  using First = TypeList<Namespace, PriorityClass, Node>;
+  ForEachType(First{}, all_of);
+  ForEachType(KindTypes{}, [&]<class T>() {
+    if constexpr (!Contains<T>(First{}) && !std::is_same_v<T, Pod>) all_of.template operator()<T>();
+  });
+  all_of.operator()<Pod>();
 }
 
 LoadResult LoadObjects(const std::vector<std::string>& paths, const LoadOptions& options) {

@@ -3,44 +3,43 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "api/load_error.h"
-#include "berth/node.h"
-#include "berth/object.h"
-#include "berth/pod.h"
+#include "berth/host/cluster_object.h"
 
 namespace berth {
 
-// Every kind, in the order the files have them.
-struct LoadedObjects {
+// Every kind, each in the order the files have it.
+class LoadedObjects {
+ public:
   template <class T>
-  using List = std::vector<std::shared_ptr<const T>>;
+  using List = std::vector<Ptr<T>>;
 
-  List<Pod> pods;
-  List<Node> nodes;
-  List<Namespace> namespaces;
-  List<Service> services;
-  List<ReplicationController> replication_controllers;
-  List<ReplicaSet> replica_sets;
-  List<StatefulSet> stateful_sets;
-  List<PriorityClass> priority_classes;
-  List<PodDisruptionBudget> pod_disruption_budgets;
-  List<PersistentVolumeClaim> persistent_volume_claims;
-  List<PersistentVolume> persistent_volumes;
-  List<StorageClass> storage_classes;
-  List<CsiNode> csi_nodes;
-  List<CsiDriver> csi_drivers;
-  List<CsiStorageCapacity> csi_storage_capacities;
-  List<VolumeAttachment> volume_attachments;
-  List<ResourceClaim> resource_claims;
-  List<ResourceSlice> resource_slices;
-  List<DeviceClass> device_classes;
-
+  // Those of one kind, by its struct.
+  template <class T>
+  List<T>& of() {
+    return std::get<List<T>>(lists_);
+  }
+  template <class T>
+  const List<T>& of() const {
+    return std::get<List<T>>(lists_);
+  }
   size_t size() const;
+  // All of them, what others refer to first: namespaces, priority classes, nodes; pods come last.
+  void ForEach(const std::function<void(const ClusterObject&)>& fn) const;
+
+ private:
+  template <class>
+  struct ListsOf;
+  template <class... Ts>
+  struct ListsOf<TypeList<Ts...>> {
+    using Type = std::tuple<List<Ts>...>;
+  };
+  ListsOf<KindTypes>::Type lists_;
 };
 
 struct LoadOptions {

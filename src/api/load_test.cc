@@ -39,7 +39,7 @@ class LoadTest : public ::testing::Test {
 
 std::vector<std::string> Names(const LoadedObjects& objects) {
   std::vector<std::string> names;
-  for (const auto& node : objects.nodes) names.push_back(node->name());
+  for (const auto& node : objects.of<Node>()) names.push_back(node->name());
   return names;
 }
 
@@ -149,8 +149,8 @@ TEST_F(LoadTest, AnArrayOfObjectsIsASet) {
              {"name":"c","image":"i","resources":{"requests":{"cpu":"250m"}}}]}}])");
   EXPECT_TRUE(result.ok());
   EXPECT_EQ(result.objects.size(), 2u);
-  EXPECT_EQ(result.objects.pods.at(0)->resources.request.milli_cpu, 250);
-  EXPECT_EQ(result.objects.pods.at(0)->namespace_(), "default");
+  EXPECT_EQ(result.objects.of<Pod>().at(0)->resources.request.milli_cpu, 250);
+  EXPECT_EQ(result.objects.of<Pod>().at(0)->namespace_(), "default");
 }
 
 TEST_F(LoadTest, NothingIsNoError) {

@@ -9,7 +9,6 @@
 
 #include "cycle/core.h"
 #include "cycle/decision.h"
-#include "cycle/event_handlers.h"
 #include "cycle/queue_setup.h"
 #include "queue/event_derivation.h"
 
@@ -109,7 +108,7 @@ PodEntry* EngineCluster::Put(const ClusterObject& object) {
         if constexpr (!std::is_same_v<T, Pod> && !std::is_same_v<T, Node>) state_.PutObject<T>(ptr);
       },
       object);
-  if (const auto resource = cycle::ResourceOf(client::KindOf(object)))
+  if (const auto resource = InfoOf(client::KindOf(object)).event)
     queue_->MoveAll({*resource, added ? action::kAdd : action::kUpdate}, {});
   return nullptr;
 }
@@ -140,7 +139,7 @@ bool EngineCluster::Remove(Kind kind, const std::string& ns, const std::string& 
           (void)state_.RemoveNode(name);
         } else if constexpr (!std::is_same_v<T, Pod>) {
           state_.RemoveObject<T>(ns, name);
-          if (const auto resource = cycle::ResourceOf(kind)) queue_->MoveAll({*resource, action::kDelete}, {});
+          if (const auto resource = InfoOf(kind).event) queue_->MoveAll({*resource, action::kDelete}, {});
         }
       },
       object);

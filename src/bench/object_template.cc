@@ -72,20 +72,6 @@ std::string UidOf(uint64_t serial) {
   return meta.uid;
 }
 
-ClusterObject ToClusterObject(AnyObject object) {
-  return std::visit(
-      []<class Plain>(Plain value) -> ClusterObject {
-        if constexpr (std::is_same_v<Plain, DecodedPod>) {
-          return std::make_shared<const Pod>(std::move(value.pod));
-        } else if constexpr (std::is_same_v<Plain, std::monostate>) {
-          return std::make_shared<const Namespace>();  // not reached: only known kinds come here
-        } else {
-          return std::make_shared<const Plain>(std::move(value));
-        }
-      },
-      std::move(object));
-}
-
 }  // namespace
 
 Result<ObjectTemplate> ObjectTemplate::Read(const std::string& path) {
@@ -164,7 +150,7 @@ Result<ClusterObject> ObjectTemplate::Decode(const Making& making, const Priorit
     return Error(decoded.errors.front().Text());
   }
   if (!decoded.known()) return Error(source_ + ": " + decoded.api_version + " " + decoded.kind + " is not read");
-  return ToClusterObject(std::move(decoded.object));
+  return *ToClusterObject(std::move(decoded.object));
 }
 
 Result<ClusterObject> ObjectTemplate::Make(const Making& making, const PriorityClasses& classes) {

@@ -35,7 +35,7 @@ std::optional<LoadedObjects> ReadObjects(const std::vector<std::string>& paths, 
   LoadResult result = LoadObjects(paths, options);
   // Pods are told apart by uid: of two with one uid, the second would silently not be there.
   std::map<std::string, const Pod*> by_uid;
-  for (const auto& pod : result.objects.pods) {
+  for (const auto& pod : result.objects.of<Pod>()) {
     const auto [first, added] = by_uid.emplace(pod->uid(), pod.get());
     if (added) continue;
     result.errors.push_back(

@@ -25,26 +25,16 @@ std::string UrlEncode(std::string_view text) {
 }
 
 std::string_view CollectionPath(Kind kind) {
-  static constexpr std::array<std::string_view, kKindCount> kPaths = {"/api/v1/pods",
-                                                                      "/api/v1/nodes",
-                                                                      "/api/v1/namespaces",
-                                                                      "/api/v1/services",
-                                                                      "/api/v1/replicationcontrollers",
-                                                                      "/apis/apps/v1/replicasets",
-                                                                      "/apis/apps/v1/statefulsets",
-                                                                      "/apis/scheduling.k8s.io/v1/priorityclasses",
-                                                                      "/apis/policy/v1/poddisruptionbudgets",
-                                                                      "/api/v1/persistentvolumeclaims",
-                                                                      "/api/v1/persistentvolumes",
-                                                                      "/apis/storage.k8s.io/v1/storageclasses",
-                                                                      "/apis/storage.k8s.io/v1/csinodes",
-                                                                      "/apis/storage.k8s.io/v1/csidrivers",
-                                                                      "/apis/storage.k8s.io/v1/csistoragecapacities",
-                                                                      "/apis/storage.k8s.io/v1/volumeattachments",
-                                                                      "/apis/resource.k8s.io/v1/resourceclaims",
-                                                                      "/apis/resource.k8s.io/v1/resourceslices",
-                                                                      "/apis/resource.k8s.io/v1/deviceclasses"};
-  return kPaths.at(static_cast<size_t>(kind));
+  static const std::array<std::string, kKindCount> paths = [] {
+    std::array<std::string, kKindCount> made;
+    for (size_t i = 0; i < kKindCount; ++i) {
+      const KindInfo& info = kKinds[i];
+      made[i] = info.group.empty() ? "/api/" : "/apis/" + std::string(info.group) + "/";
+      made[i].append(info.versions[0]).append("/").append(info.plural);
+    }
+    return made;
+  }();
+  return paths.at(static_cast<size_t>(kind));
 }
 
 std::string_view Selection(Kind kind) {

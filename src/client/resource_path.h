@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "client/cluster_object.h"
+#include "berth/host/cluster_object.h"
 
 namespace berth::client {
 

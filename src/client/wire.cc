@@ -2,7 +2,6 @@
 #include "client/wire.h"
 
 #include <memory>
-#include <type_traits>
 #include <utility>
 
 #include "api/decode_value.h"
@@ -51,29 +50,11 @@ Error Walk(std::string& text, Fn&& fn) {
   return Error::Ok();
 }
 
-std::optional<ClusterObject> ToClusterObject(AnyObject any) {
-  return std::visit(
-      [](auto& object) -> std::optional<ClusterObject> {
-        using T = std::decay_t<decltype(object)>;
-        if constexpr (std::is_same_v<T, std::monostate>) {
-          return std::nullopt;
-        } else if constexpr (std::is_same_v<T, DecodedPod>) {
-          return ClusterObject(Ptr<Pod>(std::make_shared<const Pod>(std::move(object.pod))));
-        } else {
-          return ClusterObject(Ptr<T>(std::make_shared<const T>(std::move(object))));
-        }
-      },
-      any);
-}
-
 ClusterObject DecodeKind(Context& context, JsonValue value, Kind kind) {
   // The two that come in thousands, without the way through a variant of all kinds.
   if (kind == Kind::kPod) return Ptr<Pod>(std::make_shared<const Pod>(DecodePodValue(context, value)));
   if (kind == Kind::kNode) return Ptr<Node>(std::make_shared<const Node>(DecodeNodeValue(context, value)));
-  std::optional<ClusterObject> object = ToClusterObject(DecodeAnyValue(context, value, ToString(kind)));
-  if (object) return *std::move(object);
-  context.Malformed("nobody reads this kind");  // every Kind has its decoder
-  return Ptr<Pod>(std::make_shared<const Pod>());
+  return *ToClusterObject(DecodeAnyValue(context, value, kind));  // every kind has its decoder
 }
 
 struct Item {

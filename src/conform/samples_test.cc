@@ -34,7 +34,7 @@ TEST(SamplesTest, ObjectsThatAreMadeUpAreValid) {
   for (size_t i = 0; i < 5; ++i) {
     const LoadResult node = LoadObjectsFromText(WithKind("Node", MakeNode(i, {{"a.example/b", "7"}}).json));
     EXPECT_TRUE(node.ok()) << node.errors.front().Text();
-    EXPECT_EQ(node.objects.nodes.size(), 1U);
+    EXPECT_EQ(node.objects.of<Node>().size(), 1U);
   }
   const LoadResult pod = LoadObjectsFromText(WithKind("Pod", MakePod()));
   EXPECT_TRUE(pod.ok()) << pod.errors.front().Text();

@@ -20,7 +20,7 @@ void Binder::Bind(const Pod& pod, const std::string& node, std::function<void(Ve
   }));
 }
 
-bool Binder::Settle(const Question& question, const client::Ptr<Pod>& pod) const {
+bool Binder::Settle(const Question& question, const Ptr<Pod>& pod) const {
   if (pod->uid() != question.pod.uid) {
     question.done(Verdict::Fail(question.failure + "; another pod has the name now"));
   } else if (pod->node_name == question.node) {
@@ -35,11 +35,11 @@ bool Binder::Settle(const Question& question, const client::Ptr<Pod>& pod) const
 
 void Binder::Verify(const std::shared_ptr<Question>& question) {
   // The watch may know already.
-  const client::Ptr<Pod> seen = core_.FindPod(question->pod.namespace_, question->pod.name);
+  const Ptr<Pod> seen = core_.FindPod(question->pod.namespace_, question->pod.name);
   if (seen && Settle(*question, seen)) return;
   core_.api.GetPod(
       question->pod.namespace_, question->pod.name,
-      core_.Counted([this, question](const client::ApiStatus& status, const client::Ptr<Pod>& pod) {
+      core_.Counted([this, question](const client::ApiStatus& status, const Ptr<Pod>& pod) {
         if (status.not_found()) return question->done(Verdict::Fail(question->failure));
         if (status.ok() && pod) {
           if (!Settle(*question, pod)) question->done(Verdict::Fail(question->failure));

@@ -29,7 +29,7 @@ class Binder final : public Writer {
   };
   void Verify(const std::shared_ptr<Question>& question);
   // True when it was answered.
-  bool Settle(const Question& question, const client::Ptr<Pod>& pod) const;
+  bool Settle(const Question& question, const Ptr<Pod>& pod) const;
 
   Core& core_;
 };

@@ -53,7 +53,7 @@ class BindingCycles {
   struct Run {
     queue::PodTicket ticket;
     const framework::Profile* profile;
-    client::Ptr<Pod> pod;  // assumed: with its node
+    Ptr<Pod> pod;  // assumed: with its node
     std::string node;
     std::shared_ptr<framework::BindingStages> stages;
     framework::PreBindPlan plan;

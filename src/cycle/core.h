@@ -40,9 +40,9 @@ struct Core {
 
   const framework::Profile* ProfileOf(const Pod& pod) const { return engine->FindProfile(pod.scheduler_name); }
   // The pod as the watch has it; null when it is not (or no longer) there.
-  client::Ptr<Pod> FindPod(const std::string& ns, const std::string& name) const {
-    const client::ClusterObject* found = pods->Find(ns, name);
-    return found ? std::get<client::Ptr<Pod>>(*found) : nullptr;
+  Ptr<Pod> FindPod(const std::string& ns, const std::string& name) const {
+    const ClusterObject* found = pods->Find(ns, name);
+    return found ? std::get<Ptr<Pod>>(*found) : nullptr;
   }
   void Complain(const std::string& text) const {
     if (options.observer) options.observer->OnComplaint(text);

@@ -24,8 +24,6 @@
 namespace berth::cycle {
 
 using client::ApiStatus;
-using client::Kind;
-using client::Ptr;
 using queue::Place;
 
 // Lists and watches what the test puts into it. Writes are kept, in order, until the test answers them; answering does
@@ -65,7 +63,7 @@ class FakeApi final : public client::ClusterApi {
     object.meta.resource_version = std::to_string(++version_);
     const std::string key = FullName(object.meta);
     const Ptr<T> shared = std::make_shared<const T>(std::move(object));
-    const Kind kind = client::KindOf(client::ClusterObject(shared));
+    const Kind kind = KindOf(ClusterObject(shared));
     auto& all = objects_[kind];
     const bool known = all.contains(key);
     all.insert_or_assign(key, shared);
@@ -74,7 +72,7 @@ class FakeApi final : public client::ClusterApi {
   void Remove(Kind kind, const std::string& full_name) {
     const auto it = objects_[kind].find(full_name);
     ASSERT_NE(it, objects_[kind].end()) << full_name;
-    const client::ClusterObject object = it->second;
+    const ClusterObject object = it->second;
     objects_[kind].erase(it);
     ++version_;
     Tell(kind, client::WatchEvent::Type::kDeleted, object);
@@ -166,7 +164,7 @@ class FakeApi final : public client::ClusterApi {
     inbox_.Post([done = std::move(calls.front().done), status] { done(status); });
     calls.pop_front();
   }
-  void Tell(Kind kind, client::WatchEvent::Type type, const client::ClusterObject& object) {
+  void Tell(Kind kind, client::WatchEvent::Type type, const ClusterObject& object) {
     client::WatchEvent event{type, object, std::to_string(version_)};
     inbox_.Post([watch = watches_[kind], event = std::move(event)] {
       if (const auto open = watch.lock()) open->event(event);
@@ -175,7 +173,7 @@ class FakeApi final : public client::ClusterApi {
 
   util::Inbox& inbox_;
   uint64_t version_ = 100;
-  std::map<Kind, std::map<std::string, client::ClusterObject>> objects_;
+  std::map<Kind, std::map<std::string, ClusterObject>> objects_;
   std::map<Kind, std::weak_ptr<client::WatchCallbacks>> watches_;
 };
 

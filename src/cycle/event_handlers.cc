@@ -9,42 +9,13 @@
 
 namespace berth::cycle {
 namespace {
-
-using client::ClusterObject;
 using queue::Place;
 
 void Wake(Core& core, const ClusterObject& object, ActionType action) {
-  if (const auto resource = ResourceOf(client::KindOf(object))) core.queue->MoveAll({*resource, action}, {});
+  if (const auto resource = InfoOf(KindOf(object)).event) core.queue->MoveAll({*resource, action}, {});
 }
 
 }  // namespace
-
-std::optional<EventResource> ResourceOf(client::Kind kind) {
-  switch (kind) {
-    case client::Kind::kPersistentVolume:
-      return EventResource::kPersistentVolume;
-    case client::Kind::kPersistentVolumeClaim:
-      return EventResource::kPersistentVolumeClaim;
-    case client::Kind::kStorageClass:
-      return EventResource::kStorageClass;
-    case client::Kind::kCsiNode:
-      return EventResource::kCsiNode;
-    case client::Kind::kCsiDriver:
-      return EventResource::kCsiDriver;
-    case client::Kind::kCsiStorageCapacity:
-      return EventResource::kCsiStorageCapacity;
-    case client::Kind::kVolumeAttachment:
-      return EventResource::kVolumeAttachment;
-    case client::Kind::kResourceClaim:
-      return EventResource::kResourceClaim;
-    case client::Kind::kResourceSlice:
-      return EventResource::kResourceSlice;
-    case client::Kind::kDeviceClass:
-      return EventResource::kDeviceClass;
-    default:
-      return std::nullopt;
-  }
-}
 
 void EventHandlers::OnAdd(const ClusterObject& after) {
   std::visit(

@@ -2,16 +2,10 @@
 // EventHandlers: what a change in the cluster means for cache, queue and nominations.
 #pragma once
 
-#include <optional>
-
 #include "client/reflector.h"
 #include "cycle/core.h"
 
 namespace berth::cycle {
-
-// What plugins register for to hear of objects of this kind; none for pods and nodes, which have events of their own,
-// and for kinds that wake nobody.
-std::optional<EventResource> ResourceOf(client::Kind kind);
 
 // The table (upstream: eventhandlers.go):
 //
@@ -34,13 +28,13 @@ class EventHandlers final : public client::ObjectHandler {
  public:
   explicit EventHandlers(Core& core) : core_(core) {}
 
-  void OnAdd(const client::ClusterObject& after) override;
-  void OnUpdate(const client::ClusterObject& before, const client::ClusterObject& after) override;
-  void OnDelete(const client::ClusterObject& before) override;
+  void OnAdd(const ClusterObject& after) override;
+  void OnUpdate(const ClusterObject& before, const ClusterObject& after) override;
+  void OnDelete(const ClusterObject& before) override;
 
  private:
-  using PodPtr = client::Ptr<Pod>;
-  using NodePtr = client::Ptr<Node>;
+  using PodPtr = Ptr<Pod>;
+  using NodePtr = Ptr<Node>;
 
   bool Ours(const Pod& pod) const { return core_.ProfileOf(pod) != nullptr; }
   void AddPod(const PodPtr& pod);

@@ -5,7 +5,7 @@
 #include <utility>
 
 namespace berth::cycle {
-void Evictions::Start(const client::Ptr<Pod>& preemptor, const PreemptionCandidate& chosen, const std::string& plugin) {
+void Evictions::Start(const Ptr<Pod>& preemptor, const PreemptionCandidate& chosen, const std::string& plugin) {
   auto run = std::make_shared<Run>();
   run->preemptor = preemptor;
   run->node = chosen.node;
@@ -15,9 +15,9 @@ void Evictions::Start(const client::Ptr<Pod>& preemptor, const PreemptionCandida
   if (run->victims.empty()) return;
   running_[preemptor->uid()] = run;
 
-  for (const client::Ptr<Pod>& pod : core_.state.NominatedTo(run->node)) {
+  for (const Ptr<Pod>& pod : core_.state.NominatedTo(run->node)) {
     if (pod->priority >= preemptor->priority) continue;
-    const client::Ptr<Pod> now = core_.FindPod(pod->namespace_(), pod->name());
+    const Ptr<Pod> now = core_.FindPod(pod->namespace_(), pod->name());
     if (now && now->uid() == pod->uid()) statuses_.Write(*now, std::nullopt, "");
   }
   if (run->victims.size() == 1) return EvictLast(run);
@@ -32,7 +32,7 @@ bool Evictions::preempting(std::string_view uid) const {
   if (!run.last) return true;
   // The answer may come later than the news of the deletion; the news counts.
   const Pod& victim = *run.victims.back();
-  const client::Ptr<Pod> now = core_.FindPod(victim.namespace_(), victim.name());
+  const Ptr<Pod> now = core_.FindPod(victim.namespace_(), victim.name());
   return now && now->uid() == victim.uid() && !now->terminating();
 }
 
@@ -42,7 +42,7 @@ void Evictions::EvictLast(const std::shared_ptr<Run>& run) {
   Evict(run, run->victims.back());
 }
 
-void Evictions::Evict(const std::shared_ptr<Run>& run, const client::Ptr<Pod>& victim) {
+void Evictions::Evict(const std::shared_ptr<Run>& run, const Ptr<Pod>& victim) {
   // A victim that is not bound yet goes back to the queue by itself.
   bool in_memory = false;
   if (const auto waiting = core_.engine->services().waiting.FindEntry(victim->uid())) {
@@ -68,7 +68,7 @@ void Evictions::Evict(const std::shared_ptr<Run>& run, const client::Ptr<Pod>& v
   }));
 }
 
-void Evictions::Delete(const std::shared_ptr<Run>& run, const client::Ptr<Pod>& victim) {
+void Evictions::Delete(const std::shared_ptr<Run>& run, const Ptr<Pod>& victim) {
   core_.api.DeletePod(client::NameOf(*victim), core_.Counted([this, run, victim](const client::ApiStatus& status) {
     if (status.ok()) recorder_.Preempted(*victim, *run->preemptor, run->node, false);
     OnVictim(run, *victim, status);
@@ -79,7 +79,7 @@ bool Evictions::Gone(const Pod& victim, const client::ApiStatus& status) const {
   if (status.not_found()) return true;
   if (!status.conflict()) return false;
   // Another pod has the name by now, or the server is in a bad mood: the watch knows.
-  const client::Ptr<Pod> now = core_.FindPod(victim.namespace_(), victim.name());
+  const Ptr<Pod> now = core_.FindPod(victim.namespace_(), victim.name());
   return !now || now->uid() != victim.uid();
 }
 

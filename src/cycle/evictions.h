@@ -28,23 +28,23 @@ class Evictions {
       : core_(core), recorder_(recorder), statuses_(statuses), cancel_binding_(std::move(cancel_binding)) {}
 
   // `plugin` is the PostFilter plugin's name as it appears in texts.
-  void Start(const client::Ptr<Pod>& preemptor, const PreemptionCandidate& chosen, const std::string& plugin);
+  void Start(const Ptr<Pod>& preemptor, const PreemptionCandidate& chosen, const std::string& plugin);
   // Whether another attempt of this pod would be too early.
   bool preempting(std::string_view uid) const;
   bool empty() const { return running_.empty(); }
 
  private:
   struct Run {
-    client::Ptr<Pod> preemptor;
+    Ptr<Pod> preemptor;
     std::string node, plugin;
-    std::vector<client::Ptr<Pod>> victims;  // without those that are terminating already
+    std::vector<Ptr<Pod>> victims;  // without those that are terminating already
     size_t waiting_for = 0;
     bool last = false;  // the last victim's turn
     bool failed = false;
   };
   void EvictLast(const std::shared_ptr<Run>& run);
-  void Evict(const std::shared_ptr<Run>& run, const client::Ptr<Pod>& victim);
-  void Delete(const std::shared_ptr<Run>& run, const client::Ptr<Pod>& victim);
+  void Evict(const std::shared_ptr<Run>& run, const Ptr<Pod>& victim);
+  void Delete(const std::shared_ptr<Run>& run, const Ptr<Pod>& victim);
   bool Gone(const Pod& victim, const client::ApiStatus& status) const;
   void OnVictim(const std::shared_ptr<Run>& run, const Pod& victim, const client::ApiStatus& status);
   void Finish(const std::shared_ptr<Run>& run);

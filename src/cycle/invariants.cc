@@ -6,9 +6,6 @@
 
 namespace berth::cycle {
 namespace {
-
-using client::Kind;
-using client::Ptr;
 using queue::Place;
 
 void CheckBound(const Scheduler& scheduler, const Pod& pod, std::string& out) {
@@ -54,7 +51,7 @@ std::string CheckInvariants(const Scheduler& scheduler) {
   if (!out.empty()) out += "\n";
   size_t bound = 0, assumed = 0, pending = 0;
   const client::Reflector& pods = scheduler.reflector(Kind::kPod);
-  pods.ForEach([&](const client::ClusterObject& object) {
+  pods.ForEach([&](const ClusterObject& object) {
     const Pod& pod = *std::get<Ptr<Pod>>(object);
     if (!pod.node_name.empty()) {
       ++bound;
@@ -78,7 +75,7 @@ std::string CheckInvariants(const Scheduler& scheduler) {
   if (snapshot.node_count() != nodes.size())
     out +=
         "the cache holds " + std::to_string(snapshot.node_count()) + " nodes of " + std::to_string(nodes.size()) + "\n";
-  nodes.ForEach([&](const client::ClusterObject& object) {
+  nodes.ForEach([&](const ClusterObject& object) {
     const Node& node = *std::get<Ptr<Node>>(object);
     const Row row = snapshot.FindRow(node.name());
     if (row == kNoRow || snapshot.node(row).meta.resource_version != node.meta.resource_version)

@@ -22,8 +22,6 @@
 
 namespace berth::cycle {
 namespace {
-
-using client::Kind;
 using framework::Judgement;
 
 }  // namespace
@@ -60,7 +58,7 @@ class Scheduler::Impl {
   BindingCycles bindings;
   Evictions evictions;
   EventHandlers handlers;
-  std::array<std::unique_ptr<client::Reflector>, client::kKindCount> reflectors;
+  std::array<std::unique_ptr<client::Reflector>, kKindCount> reflectors;
   uint64_t random = 0;
   size_t next_start = 0;
   bool attempted = false;
@@ -120,9 +118,9 @@ Error Scheduler::Impl::Build(const config::SchedulerConfiguration& config, const
       std::move(options), HintsOf(*core.engine, !config.extenders.empty() || core.options.adviser), core.clock);
 
   random = core.options.seed;
-  for (size_t i = 0; i < client::kKindCount; ++i) {
+  for (size_t i = 0; i < kKindCount; ++i) {
     const Kind kind = static_cast<Kind>(i);
-    if (kind == Kind::kPriorityClass) continue;  // admission's business, not ours
+    if (!IsWatched(kind)) continue;
     reflectors[i] = std::make_unique<client::Reflector>(kind, core.api, handlers, core.timers, core.clock, [this] {
       return random = random * 6364136223846793005u + 1442695040888963407u;
     });
@@ -177,13 +175,13 @@ bool Scheduler::Impl::idle() const {
 void Scheduler::Impl::TakeActivations() {
   auto& wanted = core.engine->services().activations;
   while (!wanted.empty()) {
-    const std::vector<client::Ptr<Pod>> pods = std::exchange(wanted, {});
-    for (const client::Ptr<Pod>& pod : pods) core.queue->Activate(pod);
+    const std::vector<Ptr<Pod>> pods = std::exchange(wanted, {});
+    for (const Ptr<Pod>& pod : pods) core.queue->Activate(pod);
   }
 }
 
 void Scheduler::Impl::Decide(queue::PodTicket ticket, const framework::Advice* advice) {
-  const client::Ptr<Pod> pod = ticket.pod();
+  const Ptr<Pod> pod = ticket.pod();
   const framework::Profile* profile = core.ProfileOf(*pod);
   if (!profile) return ticket.Done();
   if (pod->terminating()) return Skip(std::move(ticket), *pod);
@@ -263,7 +261,7 @@ void Scheduler::Impl::Resume(uint64_t number, const Verdict& verdict, framework:
     return Fail(std::move(back), {profile, Verdict::Fail(verdict.message()), verdict.message(), {}, ""});
   }
   // The pod may be gone or bound by now: then it is let go like any other.
-  const client::Ptr<Pod> now = core.FindPod(back.pod()->namespace_(), back.pod()->name());
+  const Ptr<Pod> now = core.FindPod(back.pod()->namespace_(), back.pod()->name());
   if (!now || now->uid() != back.pod()->uid() || !now->node_name.empty()) return back.Done();
   if (now->terminating()) return Skip(std::move(back), *now);
   Decide(std::move(back), &advice);
@@ -273,7 +271,7 @@ void Scheduler::Impl::Place(queue::PodTicket ticket, const framework::Profile& p
                             framework::Decision& decision, const std::optional<Judgement>& judged) {
   Attempt attempt = Describe(ticket, profile, judged);
   attempt.by_nomination = decision.nominated;
-  const client::Ptr<Pod> pod = ticket.pod();  // kept for the observer
+  const Ptr<Pod> pod = ticket.pod();  // kept for the observer
   attempt.message = bindings.Begin(std::move(ticket), profile, node, std::move(decision.states));
   if (attempt.message.empty()) attempt.node = node;
   if (core.options.observer) core.options.observer->OnAttempt(attempt);
@@ -282,7 +280,7 @@ void Scheduler::Impl::Place(queue::PodTicket ticket, const framework::Profile& p
 void Scheduler::Impl::Reject(queue::PodTicket ticket, const framework::Profile& profile,
                              const framework::Decision& decision, const std::optional<Judgement>& judged) {
   Attempt attempt = Describe(ticket, profile, judged);
-  const client::Ptr<Pod> pod = ticket.pod();
+  const Ptr<Pod> pod = ticket.pod();
   attempt.message = decision.message;
   Failure failure{&profile, Verdict::Fail(decision.message), decision.message, {}, ""};
   if (decision.kind == Judgement::Kind::kNoNodes) {
@@ -315,8 +313,8 @@ Attempt Scheduler::Impl::Describe(const queue::PodTicket& ticket, const framewor
 }
 
 void Scheduler::Impl::Fail(queue::PodTicket ticket, const Failure& failure) {
-  client::Ptr<Pod> pod = ticket.pod();
-  const client::Ptr<Pod> now = core.FindPod(pod->namespace_(), pod->name());
+  Ptr<Pod> pod = ticket.pod();
+  const Ptr<Pod> now = core.FindPod(pod->namespace_(), pod->name());
   if (now && now->node_name.empty()) {
     if (now->uid() != pod->uid()) return ticket.Done();  // another pod by now; nothing to say about the old one
     ticket.Refresh(now);

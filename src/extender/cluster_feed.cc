@@ -48,7 +48,7 @@ Result<std::unique_ptr<ClusterFeed>> ClusterFeed::Make(const Connect& connect, c
 
 ClusterFeed::~ClusterFeed() { Stop(); }
 
-void ClusterFeed::Start(const std::vector<client::Kind>& kinds, const std::vector<PluginIndex*>& indexes) {
+void ClusterFeed::Start(const std::vector<Kind>& kinds, const std::vector<PluginIndex*>& indexes) {
   {
     const std::lock_guard lock(mutex_);
     mirror_->Start(kinds, indexes);
@@ -137,7 +137,7 @@ void ClusterFeed::FindPod(const std::string& ns, const std::string& name,
                           std::function<void(Result<std::shared_ptr<const Pod>>)> done) {
   const Time until = clock_.Now() + kFindWithin;
   Post([this, ns, name, until, done = std::move(done)] {
-    const auto answer = [this, ns, name, until, done](const client::ApiStatus& status, const client::Ptr<Pod>& pod) {
+    const auto answer = [this, ns, name, until, done](const client::ApiStatus& status, const Ptr<Pod>& pod) {
       if (status.not_found()) return Later([done] { done(std::shared_ptr<const Pod>()); });
       const bool late = clock_.Now() >= until;
       if (status.ok() && pod && !late) return Later([done, pod] { done(pod); });
@@ -168,7 +168,7 @@ void ClusterFeed::Bind(const Pod& pod, const std::string& node, std::function<vo
 
 void ClusterFeed::LookUp(const std::shared_ptr<Question>& question) {
   api_->GetPod(question->pod.namespace_, question->pod.name,
-               [this, question](const client::ApiStatus& status, const client::Ptr<Pod>& pod) {
+               [this, question](const client::ApiStatus& status, const Ptr<Pod>& pod) {
                  const bool bound =
                      status.ok() && pod && pod->uid() == question->pod.uid && pod->node_name == question->node;
                  Later([question, bound] { question->done(bound ? Verdict() : Verdict::Fail(question->failure)); });

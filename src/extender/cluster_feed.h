@@ -35,7 +35,7 @@ class ClusterFeed final : public NodeSource, public Binder {
 
   // The thread begins to list and watch, or with no kinds waits for bindings alone. Call once. REQUIRES: the indexes
   // are read within Read alone, and outlive Stop.
-  void Start(const std::vector<client::Kind>& kinds, const std::vector<PluginIndex*>& indexes);
+  void Start(const std::vector<Kind>& kinds, const std::vector<PluginIndex*>& indexes);
   // Ends the thread. Answers that are still to come never will, and what waits for them is dropped here: REQUIRES that
   // those who asked are still there.
   void Stop();

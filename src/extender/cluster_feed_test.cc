@@ -24,8 +24,6 @@ namespace berth::extender {
 namespace {
 
 using client::ApiStatus;
-using client::ClusterObject;
-using client::Kind;
 using client::WatchEvent;
 using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
@@ -86,12 +84,12 @@ class FakeApi final : public client::ClusterApi {
     return std::make_unique<client::Watch>();
   }
   void GetPod(const std::string& ns, const std::string& name,
-              std::function<void(const ApiStatus&, client::Ptr<Pod>)> done) override {
+              std::function<void(const ApiStatus&, Ptr<Pod>)> done) override {
     const std::lock_guard lock(world_.mutex);
     if (world_.before_get) world_.before_get();
     const auto it = world_.pods.find(ns + "/" + name);
     ApiStatus status = world_.get_status;
-    client::Ptr<Pod> pod;
+    Ptr<Pod> pod;
     if (it == world_.pods.end()) status = {404, "pods \"" + name + "\" not found"};
     if (status.ok()) pod = std::make_shared<const Pod>(it->second);
     world_.inbox->Post([done = std::move(done), status, pod] { done(status, pod); });
@@ -125,12 +123,12 @@ std::shared_ptr<const T> Versioned(T object, const std::string& version, const s
   object.meta.uid = uid;
   return std::make_shared<const T>(std::move(object));
 }
-client::Ptr<Node> NodeOf(const std::string& name, const std::string& version, const std::string& rank = "") {
+Ptr<Node> NodeOf(const std::string& name, const std::string& version, const std::string& rank = "") {
   MakeNode node(name);
   if (!rank.empty()) node.Label("rank", rank);
   return Versioned<Node>(node, version, "uid-" + name);
 }
-client::Ptr<Pod> PodOn(const std::string& name, const std::string& version, const std::string& node) {
+Ptr<Pod> PodOn(const std::string& name, const std::string& version, const std::string& node) {
   MakePod pod(name);
   if (!node.empty()) pod.OnNode(node);
   return Versioned<Pod>(pod, version, "uid-" + name);
@@ -325,7 +323,7 @@ TEST_F(ClusterFeedTest, NodesOfARequestTakeThePlaceOfOlderOnes) {
   ASSERT_TRUE(feed_->Read([&](const Snapshot& s) { own = s.cluster(); }).ok());
 
   // The same versions: no copy is made.
-  const std::vector<client::Ptr<Node>> same = {NodeOf("b", "2", "9"), NodeOf("a", "1", "9")};
+  const std::vector<Ptr<Node>> same = {NodeOf("b", "2", "9"), NodeOf("a", "1", "9")};
   ASSERT_TRUE(feed_
                   ->ReadWith(same, /*keep=*/true,
                              [&](const Snapshot& s) {
@@ -334,7 +332,7 @@ TEST_F(ClusterFeedTest, NodesOfARequestTakeThePlaceOfOlderOnes) {
                              })
                   .ok());
   // A newer version, an unknown node, one without a version.
-  const std::vector<client::Ptr<Node>> other = {NodeOf("a", "7", "70"), NodeOf("x", "8", "80"), NodeOf("b", "", "90")};
+  const std::vector<Ptr<Node>> other = {NodeOf("a", "7", "70"), NodeOf("x", "8", "80"), NodeOf("b", "", "90")};
   ASSERT_TRUE(feed_
                   ->ReadWith(other, /*keep=*/false,
                              [&](const Snapshot& s) {

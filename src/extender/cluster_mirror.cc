@@ -7,9 +7,6 @@
 #include <utility>
 
 namespace berth::extender {
-
-using client::ClusterObject;
-using client::Kind;
 using cluster::ClusterState;
 
 namespace {
@@ -24,7 +21,7 @@ bool SameVersion(const Node& a, const Node& b) {
          a.meta.uid == b.meta.uid;
 }
 
-Error AddPod(ClusterState& state, const client::Ptr<Pod>& pod) {
+Error AddPod(ClusterState& state, const Ptr<Pod>& pod) {
   if (!pod->node_name.empty()) return state.AddPod(pod);
   if (!pod->nominated_node_name.empty()) state.Nominate(pod, pod->nominated_node_name);
   return Error::Ok();
@@ -52,9 +49,9 @@ Error Add(ClusterState& state, const ClusterObject& after) {
 }
 
 Error Update(ClusterState& state, const ClusterObject& before, const ClusterObject& after) {
-  if (client::KindOf(after) != Kind::kPod) return Add(state, after);  // they replace the one of their name
-  const auto& old = std::get<client::Ptr<Pod>>(before);
-  const auto& now = std::get<client::Ptr<Pod>>(after);
+  if (KindOf(after) != Kind::kPod) return Add(state, after);  // they replace the one of their name
+  const auto& old = std::get<Ptr<Pod>>(before);
+  const auto& now = std::get<Ptr<Pod>>(after);
   if (!old->node_name.empty() && !now->node_name.empty()) return state.UpdatePod(now);
   const Error removed = RemovePod(state, *old);
   const Error added = AddPod(state, now);
@@ -205,7 +202,7 @@ void ClusterMirror::OnDelete(const ClusterObject& before) {
 }
 
 bool ClusterMirror::Lent(const ClusterObject& object) const {
-  return client::KindOf(object) == Kind::kNode && lent_.contains(client::MetaOf(object).name);
+  return KindOf(object) == Kind::kNode && lent_.contains(MetaOf(object).name);
 }
 
 void ClusterMirror::Complain(const Error& error) const {

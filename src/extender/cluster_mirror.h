@@ -33,7 +33,7 @@ class ClusterMirror final : public client::ObjectHandler {
   ~ClusterMirror() override;
 
   // Begins to list and watch; call once. The indexes are kept up to date with the state.
-  void Start(const std::vector<client::Kind>& kinds, const std::vector<PluginIndex*>& indexes);
+  void Start(const std::vector<Kind>& kinds, const std::vector<PluginIndex*>& indexes);
   bool synced() const;
   // How long ago the API server last said anything of a kind, for the kinds that have been listed.
   std::vector<std::pair<client::Kind, Duration>> Ages() const;
@@ -51,9 +51,9 @@ class ClusterMirror final : public client::ObjectHandler {
   void DropCopy();
   bool has_copy() const { return copy_ != nullptr; }
 
-  void OnAdd(const client::ClusterObject& after) override;
-  void OnUpdate(const client::ClusterObject& before, const client::ClusterObject& after) override;
-  void OnDelete(const client::ClusterObject& before) override;
+  void OnAdd(const ClusterObject& after) override;
+  void OnUpdate(const ClusterObject& before, const ClusterObject& after) override;
+  void OnDelete(const ClusterObject& before) override;
 
  private:
   void Complain(const Error& error) const;
@@ -61,7 +61,7 @@ class ClusterMirror final : public client::ObjectHandler {
   bool CopyFollows();
   void MakeCopy();
   void PutBack(const std::string& node);
-  bool Lent(const client::ClusterObject& object) const;
+  bool Lent(const ClusterObject& object) const;
 
   client::ClusterApi& api_;
   util::TimerQueue& timers_;
@@ -69,11 +69,11 @@ class ClusterMirror final : public client::ObjectHandler {
   const std::function<void(const std::string&)> complain_;
   const size_t max_cells_;  // of the copy
   cluster::ClusterState state_;
-  std::unique_ptr<cluster::ClusterState> copy_;                 // null until it is asked for
-  std::map<std::string, client::Ptr<Node>, std::less<>> lent_;  // nodes of the copy that somebody else put there
-  size_t lendings_ = 0;                                         // since the copy was made
-  ResourceCount lent_resources_;                                // of all nodes ever lent to it
-  size_t unread_ = 0;                                           // changes of the copy since it was last asked for
+  std::unique_ptr<cluster::ClusterState> copy_;         // null until it is asked for
+  std::map<std::string, Ptr<Node>, std::less<>> lent_;  // nodes of the copy that somebody else put there
+  size_t lendings_ = 0;                                 // since the copy was made
+  ResourceCount lent_resources_;                        // of all nodes ever lent to it
+  size_t unread_ = 0;                                   // changes of the copy since it was last asked for
   uint64_t random_;
   std::vector<PluginIndex*> indexes_;
   std::vector<std::unique_ptr<client::Reflector>> reflectors_;  // first to go: they call us

@@ -16,10 +16,6 @@
 
 namespace berth::extender {
 namespace {
-
-using client::ClusterObject;
-using client::Kind;
-using client::Ptr;
 using client::WatchEvent;
 
 // Lists are empty and answered when the test says so; watches are the test's to speak through.
@@ -56,10 +52,10 @@ struct Mirrored {
     }
   }
   void Send(WatchEvent::Type type, ClusterObject object) {
-    ObjectMeta meta = client::MetaOf(object);
+    ObjectMeta meta = MetaOf(object);
     meta.resource_version = std::to_string(++version);
-    object = client::WithMeta(object, meta);
-    api.watches[client::KindOf(object)].event({type, object, meta.resource_version});
+    object = WithMeta(object, meta);
+    api.watches[KindOf(object)].event({type, object, meta.resource_version});
   }
 
   QuietApi api;

@@ -87,7 +87,7 @@ Result<std::unique_ptr<ExtenderServer>> ExtenderServer::Start(const ExtenderServ
   // Before the first request: plugins look at their indexes when they judge, and what they depend on may change with
   // them.
   std::vector<PluginIndex*> indexes;
-  std::vector<client::Kind> kinds;
+  std::vector<Kind> kinds;
   if (feed != nullptr) {
     const auto serves = [&](std::initializer_list<Verb> verbs) {
       return std::any_of(options.routes.begin(), options.routes.end(), [&](const Route& route) {

@@ -191,7 +191,7 @@ class HangingApi final : public client::ClusterApi {
     for (client::Answer& done : held_) inbox_.Post([done = std::move(done)] { done({0, "cancelled"}); });
   }
   void GetPod(const std::string& ns, const std::string& name,
-              std::function<void(const client::ApiStatus&, client::Ptr<Pod>)> done) override {
+              std::function<void(const client::ApiStatus&, Ptr<Pod>)> done) override {
     inbox_.Post([done = std::move(done),
                  pod = std::make_shared<const Pod>(MakePod(name).Namespace(ns).Uid("u").Build())] { done({}, pod); });
   }
@@ -199,8 +199,8 @@ class HangingApi final : public client::ClusterApi {
     held_.push_back(std::move(done));
     asked_.set_value();
   }
-  void List(client::Kind, std::function<void(client::ListAnswer)>) override {}
-  std::unique_ptr<client::Watch> StartWatch(client::Kind, const std::string&, client::WatchCallbacks) override {
+  void List(Kind, std::function<void(client::ListAnswer)>) override {}
+  std::unique_ptr<client::Watch> StartWatch(Kind, const std::string&, client::WatchCallbacks) override {
     return std::make_unique<client::Watch>();
   }
   void PatchPodStatus(const client::PodStatusPatch&, client::Answer) override {}

@@ -13,9 +13,9 @@
 #include "berth/clock.h"
 #include "berth/error.h"
 #include "berth/handle.h"
+#include "berth/host/cluster_object.h"
 #include "berth/registry.h"
 #include "berth/snapshot.h"
-#include "client/cluster_object.h"
 #include "config/types.h"
 #include "extender/extender_args.h"
 #include "extender/extender_reply.h"
@@ -102,7 +102,7 @@ class ExtenderService {
 
   // What a NodeSource has to keep for the filters (`filter`) and scores (`score`), and what the plugins keep of it
   // themselves: owned by the service, to be read within NodeSource::Read alone. Call once, before the first request.
-  std::vector<client::Kind> Kinds(bool filter, bool score) const;
+  std::vector<Kind> Kinds(bool filter, bool score) const;
   std::vector<PluginIndex*> MakeIndexes();
 
   // For DecodeExtenderArgs: it knows which parts of nodes the plugins read.

@@ -11,8 +11,6 @@
 namespace berth::extender {
 namespace {
 
-using client::Kind;
-
 // What a Node object is the source of, and what of other Node objects may stay unknown: an extender is asked about the
 // nodes that are left, and answers for those.
 constexpr RowFields kOfNode = row_field::kName | row_field::kAllocatable | row_field::kLabels | row_field::kTaints |

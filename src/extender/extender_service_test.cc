@@ -111,13 +111,12 @@ TEST_F(ExtenderServiceTest, NodesWithTooManyResourcesAreRefusedBesideACluster) {
 }
 
 TEST_F(ExtenderServiceTest, WhatIsKeptOfTheClusterFollowsFromWhatPluginsDeclare) {
-  using client::Kind;
   EXPECT_THAT(Make(ProfileOf({"TruePredicate", "IndexPriority"}))->Kinds(true, true), IsEmpty());
   EXPECT_THAT(Make(ProfileOf({"TruePredicate", "LabelPriority"}))->Kinds(true, true), ElementsAre(Kind::kNode));
   const auto undeclared = Make(ProfileOf({"TruePredicate", "Heat"}));
   EXPECT_THAT(undeclared->Kinds(false, false), IsEmpty());
   const std::vector<Kind> all = undeclared->Kinds(true, false);
-  EXPECT_EQ(all.size(), client::kKindCount - 1);  // priority classes are admission's business
+  EXPECT_EQ(all.size(), kKindCount - 1);  // priority classes are admission's business
   EXPECT_EQ(std::set<Kind>(all.begin(), all.end()).size(), all.size());
   EXPECT_EQ(std::count(all.begin(), all.end(), Kind::kPriorityClass), 0);
 }

@@ -19,13 +19,13 @@ class ReportingApi final : public client::ClusterApi {
   ReportingApi(std::unique_ptr<client::ClusterApi> api, Report report)
       : api_(std::move(api)), report_(std::make_shared<const Report>(std::move(report))) {}
 
-  void List(client::Kind kind, std::function<void(client::ListAnswer)> done) override {
+  void List(Kind kind, std::function<void(client::ListAnswer)> done) override {
     api_->List(kind, [report = report_, kind, done = std::move(done)](client::ListAnswer answer) {
       if (!answer.status.ok()) Say(*report, "list", kind, answer.status);
       done(std::move(answer));
     });
   }
-  std::unique_ptr<client::Watch> StartWatch(client::Kind kind, const std::string& resource_version,
+  std::unique_ptr<client::Watch> StartWatch(Kind kind, const std::string& resource_version,
                                             client::WatchCallbacks callbacks) override {
     callbacks.closed = [report = report_, kind, closed = std::move(callbacks.closed)](const client::ApiStatus& status) {
       if (!status.ok() && !status.gone()) Say(*report, "watch", kind, status);
@@ -34,14 +34,14 @@ class ReportingApi final : public client::ClusterApi {
     return api_->StartWatch(kind, resource_version, std::move(callbacks));
   }
   void GetPod(const std::string& ns, const std::string& name,
-              std::function<void(const client::ApiStatus&, client::Ptr<Pod>)> done) override {
+              std::function<void(const client::ApiStatus&, Ptr<Pod>)> done) override {
     api_->GetPod(ns, name, std::move(done));
   }
   void Bind(const client::ObjectName& pod, const std::string& node, client::Answer done) override {
     api_->Bind(pod, node, std::move(done));
   }
   void GetPodWithin(Duration within, const std::string& ns, const std::string& name,
-                    std::function<void(const client::ApiStatus&, client::Ptr<Pod>)> done) override {
+                    std::function<void(const client::ApiStatus&, Ptr<Pod>)> done) override {
     api_->GetPodWithin(within, ns, name, std::move(done));
   }
   void BindWithin(Duration within, const client::ObjectName& pod, const std::string& node,
@@ -63,7 +63,7 @@ class ReportingApi final : public client::ClusterApi {
   }
 
  private:
-  static void Say(const Report& report, const char* what, client::Kind kind, const client::ApiStatus& status) {
+  static void Say(const Report& report, const char* what, Kind kind, const client::ApiStatus& status) {
     report(std::string("cannot ") + what + " objects of kind " + std::string(ToString(kind)) +
            ", will try again: " + (status.code == 0 ? "" : std::to_string(status.code) + " ") +
            (status.message.empty() ? "no answer" : status.message));

@@ -6,62 +6,32 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "berth/host/kinds.h"
+
 namespace berth::queue {
 namespace {
 
 // What a plugin that does not say listens to: upstream's list, which leaves out ResourceSlice and VolumeAttachment
 // (framework/types.go: UnrollWildCardResource).
-constexpr EventResource kEverything[] = {
-    EventResource::kPod,
-    EventResource::kNode,
-    EventResource::kPersistentVolume,
-    EventResource::kPersistentVolumeClaim,
-    EventResource::kCsiNode,
-    EventResource::kCsiDriver,
-    EventResource::kCsiStorageCapacity,
-    EventResource::kStorageClass,
-    EventResource::kResourceClaim,
-    EventResource::kDeviceClass,
-};
+constexpr bool IsUnrolled(const KindInfo& info) {
+  return info.event && info.kind != Kind::kResourceSlice && info.kind != Kind::kVolumeAttachment;
+}
 
 std::vector<EventRegistration> Everything() {
   std::vector<EventRegistration> events;
-  for (EventResource resource : kEverything) events.push_back({{resource, action::kAll}, nullptr});
+  for (const KindInfo& info : kKinds) {
+    if (IsUnrolled(info)) events.push_back({{*info.event, action::kAll}, nullptr});
+  }
   return events;
 }
 
-std::string_view ResourceLabel(EventResource resource) {
-  switch (resource) {
-    case EventResource::kPod:
-      return "Pod";
-    case EventResource::kAssignedPod:
-      return "AssignedPod";
-    case EventResource::kUnschedulablePod:
-      return "UnschedulablePod";
-    case EventResource::kNode:
-      return "Node";
-    case EventResource::kPersistentVolume:
-      return "PersistentVolume";
-    case EventResource::kPersistentVolumeClaim:
-      return "PersistentVolumeClaim";
-    case EventResource::kCsiNode:
-      return "storage.k8s.io/CSINode";
-    case EventResource::kCsiDriver:
-      return "storage.k8s.io/CSIDriver";
-    case EventResource::kCsiStorageCapacity:
-      return "storage.k8s.io/CSIStorageCapacity";
-    case EventResource::kVolumeAttachment:
-      return "storage.k8s.io/VolumeAttachment";
-    case EventResource::kStorageClass:
-      return "storage.k8s.io/StorageClass";
-    case EventResource::kResourceClaim:
-      return "resource.k8s.io/ResourceClaim";
-    case EventResource::kResourceSlice:
-      return "resource.k8s.io/ResourceSlice";
-    case EventResource::kDeviceClass:
-      return "resource.k8s.io/DeviceClass";
-    case EventResource::kWildCard:
-      return "*";
+std::string ResourceLabel(EventResource resource) {
+  if (resource == EventResource::kWildCard) return "*";
+  if (resource == EventResource::kAssignedPod) return "AssignedPod";
+  if (resource == EventResource::kUnschedulablePod) return "UnschedulablePod";
+  for (const KindInfo& info : kKinds) {
+    if (info.event != resource) continue;
+    return std::string(info.group).append(info.group.empty() ? "" : "/").append(info.name);
   }
   return "";
 }
@@ -119,7 +89,7 @@ bool Matches(const ClusterEvent& registered, const ClusterEvent& event) {
 }
 
 std::string EventLabel(const ClusterEvent& event) {
-  return std::string(ResourceLabel(event.resource)).append(ActionLabel(event.actions));
+  return ResourceLabel(event.resource).append(ActionLabel(event.actions));
 }
 
 bool EventMatch::Has(PluginId plugin) const { return std::binary_search(plugins.begin(), plugins.end(), plugin); }

@@ -2,6 +2,10 @@
 // Epochs as one number.
 #include "berth/host/snapshot_access.h"
 
+#include <type_traits>
+
+#include "berth/host/kinds.h"
+
 namespace berth {
 inline namespace v1 {
 
@@ -15,18 +19,12 @@ uint64_t Stamp(const Snapshot& snapshot, Epochs epochs) {
   if (epochs & epoch::kAffinityPods) sum += counters.affinity_pods;
   if (epochs & epoch::kSets) sum += counters.sets;
   if (epochs & epoch::kOtherRows) sum += SnapshotAccess::Changes(snapshot).position();
-  if (epochs & epoch::kNamespaces) sum += snapshot.objects<Namespace>().epoch();
-  if (epochs & epoch::kWorkloads)
-    sum += snapshot.objects<Service>().epoch() + snapshot.objects<ReplicationController>().epoch() +
-           snapshot.objects<ReplicaSet>().epoch() + snapshot.objects<StatefulSet>().epoch();
-  if (epochs & epoch::kDevices)
-    sum += snapshot.objects<ResourceClaim>().epoch() + snapshot.objects<ResourceSlice>().epoch() +
-           snapshot.objects<DeviceClass>().epoch();
-  if (epochs & epoch::kVolumes)
-    sum += snapshot.objects<PersistentVolumeClaim>().epoch() + snapshot.objects<PersistentVolume>().epoch() +
-           snapshot.objects<StorageClass>().epoch() + snapshot.objects<CsiNode>().epoch() +
-           snapshot.objects<CsiDriver>().epoch() + snapshot.objects<CsiStorageCapacity>().epoch() +
-           snapshot.objects<VolumeAttachment>().epoch();
+  if ((epochs & epoch::kObjects) == 0) return sum;
+  ForEachType(KindTypes{}, [&]<class T>() {
+    if constexpr (!std::is_same_v<T, Pod> && !std::is_same_v<T, Node>) {
+      if (epochs & epoch::kObjects & EpochOf<T>()) sum += snapshot.objects<T>().epoch();
+    }
+  });
   return sum;
 }
 

@@ -137,12 +137,12 @@ Generator::Generator(const GenerateOptions& options) : options_(options) {
         for (const bool tainted : {false, true}) {
           const NodeKind kind{shape, zone, tainted};
           node_templates_[kind.index()] =
-              Unidentified(LoadObjectsFromText(ManifestOfNode("node", kind).ToJson()).objects.nodes);
+              Unidentified(LoadObjectsFromText(ManifestOfNode("node", kind).ToJson()).objects.of<Node>());
         }
   }
   for (size_t app = 0; app < kApps; ++app)
     pod_templates_.push_back(
-        Unidentified(LoadObjectsFromText(ManifestOfPod("pod", app, options.seed).ToJson()).objects.pods));
+        Unidentified(LoadObjectsFromText(ManifestOfPod("pod", app, options.seed).ToJson()).objects.of<Pod>()));
 }
 
 std::string Generator::NodeName(int64_t index) { return Numbered("node-%05lld", index); }

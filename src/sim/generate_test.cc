@@ -28,11 +28,11 @@ TEST(GenerateTest, AnObjectIsWhatItsManifestLoadsAs) {
   const Generator generator({.nodes = 100, .pods = 100, .seed = 7});
   for (int64_t i = 0; i < 100; ++i) {
     const LoadResult node = LoadObjectsFromText(generator.NodeManifest(i).ToJson());
-    ASSERT_EQ(node.objects.nodes.size(), 1u);
-    EXPECT_EQ(WithoutIdentity(*node.objects.nodes[0]), *generator.MakeNode(i));
+    ASSERT_EQ(node.objects.of<Node>().size(), 1u);
+    EXPECT_EQ(WithoutIdentity(*node.objects.of<Node>()[0]), *generator.MakeNode(i));
     const LoadResult pod = LoadObjectsFromText(generator.PodManifest(i).ToJson());
-    ASSERT_EQ(pod.objects.pods.size(), 1u);
-    EXPECT_EQ(WithoutIdentity(*pod.objects.pods[0]), *generator.MakePod(i));
+    ASSERT_EQ(pod.objects.of<Pod>().size(), 1u);
+    EXPECT_EQ(WithoutIdentity(*pod.objects.of<Pod>()[0]), *generator.MakePod(i));
   }
 }
 

@@ -3,36 +3,20 @@
 #include "sim/offline.h"
 
 namespace berth::sim {
-namespace {
-
-template <class T>
-void PutAll(cluster::ClusterState& state, const LoadedObjects::List<T>& objects) {
-  for (const auto& object : objects) state.PutObject<T>(object);
-}
-
-}  // namespace
-
 void Fill(cluster::ClusterState& state, const LoadedObjects& objects, const framework::Engine& engine,
           const Pod* except) {
-  PutAll(state, objects.namespaces);
-  PutAll(state, objects.services);
-  PutAll(state, objects.replication_controllers);
-  PutAll(state, objects.replica_sets);
-  PutAll(state, objects.stateful_sets);
-  PutAll(state, objects.priority_classes);
-  PutAll(state, objects.pod_disruption_budgets);
-  PutAll(state, objects.persistent_volume_claims);
-  PutAll(state, objects.persistent_volumes);
-  PutAll(state, objects.storage_classes);
-  PutAll(state, objects.csi_nodes);
-  PutAll(state, objects.csi_drivers);
-  PutAll(state, objects.csi_storage_capacities);
-  PutAll(state, objects.volume_attachments);
-  PutAll(state, objects.resource_claims);
-  PutAll(state, objects.resource_slices);
-  PutAll(state, objects.device_classes);
-  for (const auto& node : objects.nodes) state.PutNode(node);
-  for (const auto& pod : objects.pods) {
+  objects.ForEach([&](const ClusterObject& any) {
+    std::visit(
+        [&]<class T>(const std::shared_ptr<const T>& object) {
+          if constexpr (std::is_same_v<T, Node>) {
+            state.PutNode(object);
+          } else if constexpr (!std::is_same_v<T, Pod>) {
+            state.PutObject<T>(object);
+          }
+        },
+        any);
+  });
+  for (const auto& pod : objects.of<Pod>()) {
     if (pod.get() == except || pod->phase == "Succeeded" || pod->phase == "Failed") continue;
     if (!pod->node_name.empty()) {
       // Two pods of one name or uid were refused when the files were read, so this cannot fail.
@@ -60,7 +44,7 @@ framework::Explanation ExplainOffline(framework::Engine& engine, const framework
 
 std::shared_ptr<const Pod> FindPod(const LoadedObjects& objects, const std::string& name) {
   const std::string full = name.find('/') == std::string::npos ? "default/" + name : name;
-  for (const auto& pod : objects.pods)
+  for (const auto& pod : objects.of<Pod>())
     if (FullName(*pod) == full) return pod;
   return nullptr;
 }

@@ -23,8 +23,8 @@ class OfflineTest : public ::testing::Test {
     plugins::RegisterBuiltinPlugins(registry_);
     engine_ = std::move(Engine::Make(config::DefaultConfiguration(registry_), registry_, clock_)).value();
   }
-  void Add(const Node& node) { objects_.nodes.push_back(std::make_shared<const Node>(node)); }
-  void Add(const Pod& pod) { objects_.pods.push_back(std::make_shared<const Pod>(pod)); }
+  void Add(const Node& node) { objects_.of<Node>().push_back(std::make_shared<const Node>(node)); }
+  void Add(const Pod& pod) { objects_.of<Pod>().push_back(std::make_shared<const Pod>(pod)); }
   framework::Explanation Explain(const std::string& name) {
     return ExplainOffline(*engine_, engine_->first_profile(), objects_, *FindPod(objects_, name));
   }
@@ -38,8 +38,8 @@ class OfflineTest : public ::testing::Test {
 TEST_F(OfflineTest, PodsAreFoundByNamespaceAndNameOrInDefault) {
   Add(MakePod("p"));
   Add(MakePod("p").Namespace("shop"));
-  EXPECT_EQ(FindPod(objects_, "p"), objects_.pods[0]);
-  EXPECT_EQ(FindPod(objects_, "shop/p"), objects_.pods[1]);
+  EXPECT_EQ(FindPod(objects_, "p"), objects_.of<Pod>()[0]);
+  EXPECT_EQ(FindPod(objects_, "shop/p"), objects_.of<Pod>()[1]);
   EXPECT_EQ(FindPod(objects_, "shop/q"), nullptr);
   EXPECT_EQ(FindPod(objects_, ""), nullptr);
 }
@@ -66,9 +66,9 @@ TEST_F(OfflineTest, NominationsOfPodsWeScheduleCountAndOthersDoNot) {
   const MakePod nominated = MakePod("other").Priority(9).Request({{"cpu", "1"}}).Nominated("n");
   Add(MakePod(nominated).With([](Pod& pod) { pod.scheduler_name = "somebody-else"; }));
   EXPECT_THAT(Explain("p").winners, ElementsAre("n"));
-  objects_.pods[1] = std::make_shared<const Pod>(MakePod(nominated).Gate("quota").Build());
+  objects_.of<Pod>()[1] = std::make_shared<const Pod>(MakePod(nominated).Gate("quota").Build());
   EXPECT_THAT(Explain("p").winners, ElementsAre("n")) << "a gated pod reserves nothing";
-  objects_.pods[1] = std::make_shared<const Pod>(nominated.Build());
+  objects_.of<Pod>()[1] = std::make_shared<const Pod>(nominated.Build());
   EXPECT_THAT(Explain("p").winners, IsEmpty());
 }
 
@@ -95,7 +95,7 @@ TEST_F(OfflineTest, ObjectsOfTheFilesReachThePlugins) {
   Namespace ns;
   ns.meta.name = "default";
   ns.meta.labels = Labels{{"team", "web"}};
-  objects_.namespaces.push_back(std::make_shared<const Namespace>(ns));
+  objects_.of<Namespace>().push_back(std::make_shared<const Namespace>(ns));
   PodAffinityTerm term;
   term.selector = LabelSelector{};
   term.namespace_selector = SelectLabels({{"team", "web"}});

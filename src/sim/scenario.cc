@@ -60,7 +60,7 @@ std::optional<Key> ReadKey(ArgsReader& in) {
   in.String("kind", kind_name);
   in.String("name", name);
   in.String("namespace", ns);
-  const std::optional<client::Kind> kind = client::FindKind(kind_name);
+  const std::optional<Kind> kind = FindKind(kind_name);
   if (!in.Has("kind")) {
     in.Complain("kind", "Required value");
   } else if (!kind && !kind_name.empty()) {
@@ -68,8 +68,8 @@ std::optional<Key> ReadKey(ArgsReader& in) {
   }
   if (name.empty()) in.Complain("name", "Required value");
   if (!kind || name.empty()) return std::nullopt;
-  if (!client::IsNamespaced(*kind)) ns.clear();
-  if (client::IsNamespaced(*kind) && ns.empty()) ns = "default";
+  if (!IsNamespaced(*kind)) ns.clear();
+  if (IsNamespaced(*kind) && ns.empty()) ns = "default";
   return Key{*kind, ns, name};
 }
 
@@ -225,10 +225,10 @@ void CheckExpectations(const ScenarioWorld& world, const std::string& prefix, Sc
                           key.Text());
   };
   for (const Expectation& expectation : load.scenario.expectations) {
-    const Key pod{client::Kind::kPod, expectation.namespace_, expectation.pod};
+    const Key pod{Kind::kPod, expectation.namespace_, expectation.pod};
     if (!pod.name.empty() && !pod.namespace_.empty() && !world.EverExists(pod)) complain(expectation, "pod", pod);
     for (const std::string& name : expectation.nodes) {
-      const Key node{client::Kind::kNode, "", name};
+      const Key node{Kind::kNode, "", name};
       const char* field = expectation.listed ? "nodeIn" : "node";
       if (!name.empty() && !world.EverExists(node)) complain(expectation, field, node);
     }
@@ -238,7 +238,7 @@ void CheckExpectations(const ScenarioWorld& world, const std::string& prefix, Sc
 void CheckAskedFor(const ScenarioWorld& world, const std::string& pod, ScenarioLoad& load) {
   if (pod.empty()) return;
   const size_t slash = pod.find('/');
-  const Key key{client::Kind::kPod, pod.substr(0, slash), pod.substr(slash + 1)};
+  const Key key{Kind::kPod, pod.substr(0, slash), pod.substr(slash + 1)};
   if (!world.EverExists(key)) load.errors.push_back("flag --explain: no file, step or generator creates " + key.Text());
 }
 

@@ -29,7 +29,7 @@
 
 #include "api/load.h"
 #include "berth/clock.h"
-#include "client/cluster_object.h"
+#include "berth/host/cluster_object.h"
 #include "sim/generate.h"
 
 namespace berth::sim {
@@ -37,11 +37,11 @@ namespace berth::sim {
 // One object becomes another. Both are as the files and steps have them: what the cluster wrote (a pod's node, say) is
 // not in them and stays, unless the two differ in it.
 struct Change {
-  client::Kind kind = client::Kind::kPod;
+  Kind kind = Kind::kPod;
   std::string namespace_, name;
-  std::optional<client::ClusterObject> before;  // none: it is new
-  std::optional<client::ClusterObject> after;   // none: it is deleted
-  bool patch = false;                           // changes what is there, and never creates
+  std::optional<ClusterObject> before;  // none: it is new
+  std::optional<ClusterObject> after;   // none: it is deleted
+  bool patch = false;                   // changes what is there, and never creates
 };
 
 struct Step {

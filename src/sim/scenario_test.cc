@@ -31,8 +31,8 @@ constexpr char kPod[] =
 ScenarioLoad Read(const std::string& text, const ScenarioInput& input = {}) {
   return LoadScenarioFromText(kHead + text, "s.yaml", input);
 }
-const Pod& PodOf(const std::optional<client::ClusterObject>& object) { return *std::get<client::Ptr<Pod>>(*object); }
-const Node& NodeOf(const std::optional<client::ClusterObject>& object) { return *std::get<client::Ptr<Node>>(*object); }
+const Pod& PodOf(const std::optional<ClusterObject>& object) { return *std::get<Ptr<Pod>>(*object); }
+const Node& NodeOf(const std::optional<ClusterObject>& object) { return *std::get<Ptr<Node>>(*object); }
 
 TEST(ScenarioTest, StepsBecomeTypedChangesAtTheirTimes) {
   const ScenarioLoad load =
@@ -271,9 +271,9 @@ TEST_F(ScenarioFilesTest, FilesAreRelativeToTheScenarioAndTheirObjectsCanBePatch
       {});
   ASSERT_THAT(load.errors, IsEmpty());
   EXPECT_EQ(load.scenario.config, directory_ + "/c.yaml");
-  ASSERT_THAT(load.scenario.objects.pods, SizeIs(1));
+  ASSERT_THAT(load.scenario.objects.of<Pod>(), SizeIs(1));
   const Change& change = load.scenario.steps[0].changes.at(0);
-  EXPECT_EQ(PodOf(change.before), *load.scenario.objects.pods[0]);
+  EXPECT_EQ(PodOf(change.before), *load.scenario.objects.of<Pod>()[0]);
   EXPECT_EQ(PodOf(change.after).uid(), PodOf(change.before).uid());
   EXPECT_EQ(*PodOf(change.after).meta.labels.Find("x"), "z");
 }

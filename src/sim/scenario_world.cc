@@ -19,9 +19,6 @@
 namespace berth::sim {
 namespace {
 
-using client::ClusterObject;
-using client::Kind;
-
 const std::string& TextOf(const Value* value) {
   static const std::string kNone;
   return value && value->kind() == Value::Kind::kString ? value->text() : kNone;
@@ -29,7 +26,7 @@ const std::string& TextOf(const Value* value) {
 
 // The key of an object as written; no value when it has no kind that we know or no name.
 std::optional<ScenarioWorld::Key> KeyOf(const Value& raw) {
-  const std::optional<Kind> kind = client::FindKind(TextOf(raw.Find("kind")));
+  const std::optional<Kind> kind = FindKind(TextOf(raw.Find("kind")));
   const Value* meta = raw.Find("metadata");
   if (!kind || !meta || TextOf(meta->Find("name")).empty()) return std::nullopt;
   ScenarioWorld::Key key{*kind, "", TextOf(meta->Find("name"))};
@@ -39,8 +36,8 @@ std::optional<ScenarioWorld::Key> KeyOf(const Value& raw) {
 }
 
 ScenarioWorld::Key KeyOf(const ClusterObject& object) {
-  const ObjectMeta& meta = client::MetaOf(object);
-  return {client::KindOf(object), meta.namespace_, meta.name};
+  const ObjectMeta& meta = MetaOf(object);
+  return {KindOf(object), meta.namespace_, meta.name};
 }
 
 // The files that LoadObjects reads of `paths`; those that cannot be read were complained about there.
@@ -105,34 +102,8 @@ void CheckRunFor(const Pod& pod, std::vector<LoadError>& errors) {
 
 std::string KnownKinds() {
   std::string text;
-  for (size_t i = 0; i < client::kKindCount; ++i)
-    text += (i ? ", \"" : "\"") + std::string(client::ToString(static_cast<Kind>(i))) + "\"";
+  for (const KindInfo& info : kKinds) text += (text.empty() ? "\"" : ", \"") + std::string(info.name) + "\"";
   return text;
-}
-
-void ForEachObject(const LoadedObjects& objects, const std::function<void(ClusterObject)>& fn) {
-  auto each = [&](const auto& list) {
-    for (const auto& object : list) fn(ClusterObject(object));
-  };
-  each(objects.namespaces);
-  each(objects.priority_classes);
-  each(objects.nodes);
-  each(objects.services);
-  each(objects.replication_controllers);
-  each(objects.replica_sets);
-  each(objects.stateful_sets);
-  each(objects.pod_disruption_budgets);
-  each(objects.persistent_volume_claims);
-  each(objects.persistent_volumes);
-  each(objects.storage_classes);
-  each(objects.csi_nodes);
-  each(objects.csi_drivers);
-  each(objects.csi_storage_capacities);
-  each(objects.volume_attachments);
-  each(objects.resource_claims);
-  each(objects.resource_slices);
-  each(objects.device_classes);
-  each(objects.pods);
 }
 
 Value MergePatch(const Value& target, const Value& patch) {
@@ -161,7 +132,7 @@ std::vector<RawObject> Unroll(const Value& value, const std::string& path) {
 }
 
 std::string ScenarioWorld::Key::Text() const {
-  return std::string(client::ToString(kind)) + " " + Quoted(namespace_.empty() ? name : namespace_ + "/" + name);
+  return std::string(ToString(kind)) + " " + Quoted(namespace_.empty() ? name : namespace_ + "/" + name);
 }
 
 ScenarioWorld::ScenarioWorld(const GenerateOptions& generated, std::string prefix, ScenarioLoad& out)
@@ -188,21 +159,20 @@ void ScenarioWorld::Load(const std::vector<std::string>& paths) {
     out_.warnings.push_back(file + ": objects of kind " + kind + " (" + api_version + ") are passed over");
   };
   LoadResult result = LoadObjects(paths, options);
-  for (const auto& pod : result.objects.pods) {
+  for (const auto& pod : result.objects.of<Pod>()) {
     CheckRunFor(*pod, result.errors);
     CheckUid(*pod, result.errors);
   }
-  ForEachObject(result.objects, [&](ClusterObject object) {
+  result.objects.ForEach([&](const ClusterObject& object) {
     const Key key = KeyOf(object);
     if (Find(key))
-      result.errors.push_back({"", std::string(client::ToString(key.kind)), FullName(client::MetaOf(object)),
-                               "metadata.name", key.name,
+      result.errors.push_back({"", std::string(ToString(key.kind)), FullName(MetaOf(object)), "metadata.name", key.name,
                                "Duplicate value: " + Quoted(key.name) + ": --nodes and --pods generate it, too"});
-    entries_[key].now = std::move(object);
+    entries_[key].now = object;
   });
   for (const LoadError& error : result.errors) {
     out_.errors.push_back(error.Text());
-    const std::optional<Kind> kind = client::FindKind(error.kind);
+    const std::optional<Kind> kind = FindKind(error.kind);
     if (!kind || error.name.empty()) {
       unreadable_ = true;
       continue;
@@ -279,7 +249,7 @@ std::optional<ClusterObject> ScenarioWorld::Decode(const Value& raw, const std::
     // Entries are ordered by kind: only the classes are walked, not all the pods for every pod.
     for (auto it = entries_.lower_bound({Kind::kPriorityClass, "", ""});
          it != entries_.end() && it->first.kind == Kind::kPriorityClass; ++it)
-      if (it->second.now) classes.push_back(std::get<client::Ptr<PriorityClass>>(*it->second.now));
+      if (it->second.now) classes.push_back(std::get<Ptr<PriorityClass>>(*it->second.now));
     std::vector<LoadError> errors;
     ApplyAdmission(PriorityClasses(classes), *pod, errors);
     // A class that was refused should not be called missing as well.
@@ -287,7 +257,7 @@ std::optional<ClusterObject> ScenarioWorld::Decode(const Value& raw, const std::
     if (!refused) decoded.errors.insert(decoded.errors.end(), errors.begin(), errors.end());
     CheckRunFor(pod->pod, decoded.errors);
     CheckUid(pod->pod, decoded.errors);
-    if (before) KeepPriority(*std::get<client::Ptr<Pod>>(*before), pod->pod);
+    if (before) KeepPriority(*std::get<Ptr<Pod>>(*before), pod->pod);
   }
   if (!decoded.errors.empty()) {
     for (LoadError& error : decoded.errors) {
@@ -299,25 +269,16 @@ std::optional<ClusterObject> ScenarioWorld::Decode(const Value& raw, const std::
   // Identity carries over, as if it had been written into the file.
   if (before) {
     ObjectMeta& meta = MetaOf(decoded.object);
-    const ObjectMeta& old = client::MetaOf(*before);
+    const ObjectMeta& old = MetaOf(*before);
     if (meta.uid.empty()) meta.uid = old.uid;
     if (!meta.creation_time) meta.creation_time = old.creation_time;
     if (meta.resource_version.empty()) meta.resource_version = old.resource_version;
   }
-  return std::visit(
-      [](auto& object) -> std::optional<ClusterObject> {
-        using T = std::decay_t<decltype(object)>;
-        if constexpr (std::is_same_v<T, std::monostate>) {
-          return std::nullopt;
-        } else if constexpr (std::is_same_v<T, DecodedPod>) {
-          object.pod.resources = ComputePodResources(object.pod);
-          ShareLists(object.pod);
-          return ClusterObject(std::make_shared<const Pod>(std::move(object.pod)));
-        } else {
-          return ClusterObject(std::make_shared<const T>(std::move(object)));
-        }
-      },
-      decoded.object);
+  if (pod) {
+    pod->pod.resources = ComputePodResources(pod->pod);
+    ShareLists(pod->pod);
+  }
+  return ToClusterObject(std::move(decoded.object));
 }
 
 std::vector<Change> ScenarioWorld::Apply(const Value& objects, const std::string& path) {

@@ -13,8 +13,8 @@
 
 #include "api/load.h"
 #include "api/load_error.h"
+#include "berth/host/cluster_object.h"
 #include "berth/value.h"
-#include "client/cluster_object.h"
 #include "sim/generate.h"
 #include "sim/scenario.h"
 
@@ -22,9 +22,6 @@ namespace berth::sim {
 
 // Of all kinds, those that a scenario can name: for messages.
 std::string KnownKinds();
-
-// The loaded objects one by one, pods last: a cluster is filled in this order.
-void ForEachObject(const LoadedObjects& objects, const std::function<void(client::ClusterObject)>& fn);
 
 // RFC 7386.
 Value MergePatch(const Value& target, const Value& patch);
@@ -40,7 +37,7 @@ std::vector<RawObject> Unroll(const Value& value, const std::string& path);
 class ScenarioWorld {
  public:
   struct Key {
-    client::Kind kind = client::Kind::kPod;
+    Kind kind = Kind::kPod;
     std::string namespace_, name;
     auto operator<=>(const Key&) const = default;
     // Kind "namespace/name", as messages have it.
@@ -64,8 +61,8 @@ class ScenarioWorld {
 
  private:
   struct Entry {
-    std::optional<client::ClusterObject> now;  // none: deleted
-    std::optional<Value> raw;                  // when known
+    std::optional<ClusterObject> now;  // none: deleted
+    std::optional<Value> raw;          // when known
   };
   enum class Presence { kHere, kAbsent, kUnknown };
 
@@ -74,8 +71,8 @@ class ScenarioWorld {
   Entry* Find(const Key& key);
   Presence PresenceOf(const Key& key);
   // Validates, defaults and admits; no value after errors.
-  std::optional<client::ClusterObject> Decode(const Value& raw, const std::string& path,
-                                              const std::optional<client::ClusterObject>& before);
+  std::optional<ClusterObject> Decode(const Value& raw, const std::string& path,
+                                      const std::optional<ClusterObject>& before);
   std::string Absence(const Key& key);
   void CheckUid(const Pod& pod, std::vector<LoadError>& errors);
 

@@ -18,9 +18,6 @@
 namespace berth::sim {
 namespace {
 
-using client::Kind;
-using client::Ptr;
-
 constexpr Duration kDefaultPatience = Duration::Seconds(3600);
 constexpr char kZone[] = "topology.kubernetes.io/zone";
 // How many bindings pass between two calls of `progress`.
@@ -75,8 +72,8 @@ class Runner {
     if (log_.bound() % kProgressEvery == 0) options_.progress({Now(), log_.bound(), cluster().count(Kind::kPod)});
   }
 
-  void Create(client::ClusterObject object) {
-    const std::string name = FullName(client::MetaOf(object));
+  void Create(ClusterObject object) {
+    const std::string name = FullName(MetaOf(object));
     const client::ApiStatus status = cluster().Create(std::move(object));
     if (!status.ok()) Note(name + " could not be created: " + status.message);
   }
@@ -84,7 +81,7 @@ class Runner {
   void Fill() {
     // Nodes before pods, whoever makes them.
     for (int64_t i = 0; i < scenario_.generated.nodes; ++i) Create(generator_.MakeNode(i));
-    ForEachObject(scenario_.objects, [this](client::ClusterObject object) { Create(std::move(object)); });
+    scenario_.objects.ForEach([this](const ClusterObject& object) { Create(object); });
   }
 
   void PlanSteps() {
@@ -186,7 +183,7 @@ class Runner {
     out.at = expectation.at ? FormatDuration(*expectation.at) : "end";
     out.pod = expectation.FullPod();
     out.expected = expectation.Text();
-    const client::ClusterObject* object = cluster().Find(Kind::kPod, expectation.namespace_, expectation.pod);
+    const ClusterObject* object = cluster().Find(Kind::kPod, expectation.namespace_, expectation.pod);
     if (!object) {
       out.met = expectation.type == Expectation::Type::kGone;
       const Decision* decision = log_.FindAny(out.pod);
@@ -223,7 +220,7 @@ class Runner {
     std::unordered_map<std::string, uint64_t*> zone_of;
     // Sums of what files say: 64 bits may not hold them.
     __int128_t cpu = 0, memory = 0, used_cpu = 0, used_memory = 0;
-    cluster().ForEach(Kind::kNode, [&](const client::ClusterObject& object) {
+    cluster().ForEach(Kind::kNode, [&](const ClusterObject& object) {
       const Node& node = *std::get<Ptr<Node>>(object);
       ++summary.nodes;
       cpu += node.allocatable.milli_cpu;
@@ -231,7 +228,7 @@ class Runner {
       const std::string* zone = node.meta.labels.Find(kZone);
       zone_of[node.name()] = zone ? &summary.zones[*zone] : nullptr;
     });
-    cluster().ForEach(Kind::kPod, [&](const client::ClusterObject& object) {
+    cluster().ForEach(Kind::kPod, [&](const ClusterObject& object) {
       const Pod& pod = *std::get<Ptr<Pod>>(object);
       if (Finished(pod)) {
         ++summary.finished;
@@ -277,7 +274,7 @@ class Runner {
     if (options_.explain.empty()) return;
     result_.explanation = log_.explanation();
     const size_t slash = options_.explain.find('/');
-    const client::ClusterObject* object =
+    const ClusterObject* object =
         cluster().Find(Kind::kPod, options_.explain.substr(0, slash), options_.explain.substr(slash + 1));
     if (!object) {
       result_.explanation_text = "gone at the end of the run";

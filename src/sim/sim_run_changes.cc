@@ -10,8 +10,6 @@
 namespace berth::sim {
 namespace {
 
-using client::ClusterObject;
-
 // `after` is left alone where the change is about it.
 template <class T>
 void Keep(T& after, const T& before, const T& current) {
@@ -42,7 +40,7 @@ std::string NameOf(const Change& change) {
   return ScenarioWorld::Key{change.kind, change.namespace_, change.name}.Text();
 }
 
-bool Terminating(const ClusterObject& object) { return client::MetaOf(object).deletion_time.has_value(); }
+bool Terminating(const ClusterObject& object) { return MetaOf(object).deletion_time.has_value(); }
 
 // REQUIRES: `change` outlives the run, unless tries is 0.
 void Create(Simulation& simulation, const Change& change, const std::string& path,
@@ -95,10 +93,10 @@ void MakeChange(Simulation& simulation, const Change& change, const std::string&
     if (change.patch) return note(path + ": " + NameOf(change) + " is gone already");
     // What it was is over: timers and counts that go by the uid must not take the one for the other.
     Change again = change;
-    ObjectMeta meta = client::MetaOf(*change.after);
+    ObjectMeta meta = MetaOf(*change.after);
     meta.uid.clear();
     meta.creation_time.reset();
-    again.after = client::WithMeta(*change.after, std::move(meta));
+    again.after = WithMeta(*change.after, std::move(meta));
     return Create(simulation, again, path, note, 0);
   }
   const client::ApiStatus status = cluster.Update(change.kind, change.namespace_, change.name,

@@ -12,7 +12,7 @@ namespace berth::sim {
 
 // The object to store: `change.after`, with what the cluster has written into `current` since, unless the change itself
 // is about that. REQUIRES: both have change.kind, and change.after is there.
-client::ClusterObject Merge(const Change& change, const client::ClusterObject& current);
+ClusterObject Merge(const Change& change, const ClusterObject& current);
 
 // Makes the change. Whatever is not as the scenario thinks (an object that is gone by now, evicted perhaps) is told to
 // `note`. An object that is to be created while one of its name is still being deleted waits for that.

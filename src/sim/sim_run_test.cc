@@ -120,17 +120,17 @@ TEST_F(SimRunTest, AChangeKeepsWhatTheClusterWrote) {
 TEST_F(SimRunTest, WhatTheStepItselfChangesIsNotKept) {
   Pod before = MakePod("p"), after = MakePod("p").OnNode("n"), now = MakePod("p").OnNode("m").Uid("u");
   now.phase = "Running";
-  auto shared = [](const Pod& pod) { return client::ClusterObject(std::make_shared<const Pod>(pod)); };
-  Change change{client::Kind::kPod, "default", "p", shared(before), shared(after), false};
-  const client::ClusterObject merged = Merge(change, shared(now));
-  const Pod& pod = *std::get<client::Ptr<Pod>>(merged);
+  auto shared = [](const Pod& pod) { return ClusterObject(std::make_shared<const Pod>(pod)); };
+  Change change{Kind::kPod, "default", "p", shared(before), shared(after), false};
+  const ClusterObject merged = Merge(change, shared(now));
+  const Pod& pod = *std::get<Ptr<Pod>>(merged);
   EXPECT_EQ(pod.node_name, "n") << "the step says so";
   EXPECT_EQ(pod.phase, "Running") << "the step says nothing of it";
   EXPECT_EQ(pod.uid(), "u");
 
   std::swap(change.before, change.after);
-  const client::ClusterObject left_out = Merge(change, shared(now));
-  EXPECT_EQ(std::get<client::Ptr<Pod>>(left_out)->node_name, "m") << "pods are not unbound by leaving out the node";
+  const ClusterObject left_out = Merge(change, shared(now));
+  EXPECT_EQ(std::get<Ptr<Pod>>(left_out)->node_name, "m") << "pods are not unbound by leaving out the node";
 }
 
 TEST_F(SimRunTest, PreemptionEvictsAndTheVictimIsGone) {

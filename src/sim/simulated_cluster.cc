@@ -11,13 +11,7 @@
 namespace berth::sim {
 
 using client::ApiStatus;
-using client::ClusterObject;
-using client::Kind;
-using client::KindOf;
-using client::MetaOf;
 using client::ObjectName;
-using client::Ptr;
-using client::WithMeta;
 
 namespace {
 

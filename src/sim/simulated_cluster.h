@@ -74,19 +74,19 @@ class SimulatedCluster final : public client::ClusterApi {
   ~SimulatedCluster() override;
 
   // The world. Creating gives uid, version and creation time where absent; 409 when the name is taken.
-  client::ApiStatus Create(client::ClusterObject object);
+  client::ApiStatus Create(ClusterObject object);
   // Replaces an object by what `change` makes of it. 404 when absent, 422 when it is not the same object any more.
-  client::ApiStatus Update(client::Kind kind, std::string_view ns, std::string_view name,
-                           const std::function<client::ClusterObject(const client::ClusterObject&)>& change);
-  client::ApiStatus Delete(client::Kind kind, std::string_view ns, std::string_view name);
+  client::ApiStatus Update(Kind kind, std::string_view ns, std::string_view name,
+                           const std::function<ClusterObject(const ClusterObject&)>& change);
+  client::ApiStatus Delete(Kind kind, std::string_view ns, std::string_view name);
   // Somebody else binds the pod.
   client::ApiStatus BindNow(const client::ObjectName& pod, const std::string& node);
 
   // Null when absent. Valid until the next change.
-  const client::ClusterObject* Find(client::Kind kind, std::string_view ns, std::string_view name) const;
+  const ClusterObject* Find(Kind kind, std::string_view ns, std::string_view name) const;
   // Every object of a kind, by namespace and name.
-  void ForEach(client::Kind kind, const std::function<void(const client::ClusterObject&)>& fn) const;
-  size_t count(client::Kind kind) const;
+  void ForEach(Kind kind, const std::function<void(const ClusterObject&)>& fn) const;
+  size_t count(Kind kind) const;
   // Events that were posted; only counted unless there is an observer.
   uint64_t events_posted() const { return events_posted_; }
   uint64_t version() const { return version_; }
@@ -102,11 +102,11 @@ class SimulatedCluster final : public client::ClusterApi {
   std::function<void(std::string_view what)> on_fault;  // a fault was injected: its name and the object
 
   // ClusterApi.
-  void List(client::Kind kind, std::function<void(client::ListAnswer)> done) override;
-  std::unique_ptr<client::Watch> StartWatch(client::Kind kind, const std::string& resource_version,
+  void List(Kind kind, std::function<void(client::ListAnswer)> done) override;
+  std::unique_ptr<client::Watch> StartWatch(Kind kind, const std::string& resource_version,
                                             client::WatchCallbacks callbacks) override;
   void GetPod(const std::string& ns, const std::string& name,
-              std::function<void(const client::ApiStatus&, client::Ptr<Pod>)> done) override;
+              std::function<void(const client::ApiStatus&, Ptr<Pod>)> done) override;
   void Bind(const client::ObjectName& pod, const std::string& node, client::Answer done) override;
   void PatchPodStatus(const client::PodStatusPatch& patch, client::Answer done) override;
   void DeletePod(const client::ObjectName& pod, client::Answer done) override;
@@ -117,11 +117,11 @@ class SimulatedCluster final : public client::ClusterApi {
                 std::function<void(const client::ApiStatus&, const client::Lease&)> done) override;
 
  private:
-  using Table = std::unordered_map<std::string, client::ClusterObject, StringHash, std::equal_to<>>;  // by ns/name
+  using Table = std::unordered_map<std::string, ClusterObject, StringHash, std::equal_to<>>;  // by ns/name
   struct Change {
     uint64_t version = 0;
     client::WatchEvent::Type type = client::WatchEvent::Type::kBookmark;
-    client::ClusterObject object;
+    ClusterObject object;
   };
   struct Batch;
   struct Watcher;
@@ -141,17 +141,17 @@ class SimulatedCluster final : public client::ClusterApi {
   enum class Access : uint8_t { kRead, kWrite, kWritePod };
 
   // simulated_cluster.cc: the store.
-  Shelf& shelf(client::Kind kind) { return shelves_[static_cast<size_t>(kind)]; }
-  const Shelf& shelf(client::Kind kind) const { return shelves_[static_cast<size_t>(kind)]; }
-  std::vector<client::ClusterObject> Sorted(client::Kind kind) const;
+  Shelf& shelf(Kind kind) { return shelves_[static_cast<size_t>(kind)]; }
+  const Shelf& shelf(Kind kind) const { return shelves_[static_cast<size_t>(kind)]; }
+  std::vector<ClusterObject> Sorted(Kind kind) const;
   std::string NextVersion() { return std::to_string(++version_); }
-  void Replace(client::ClusterObject& stored, client::ClusterObject after);
+  void Replace(ClusterObject& stored, ClusterObject after);
   // Changes a copy of the pod, gives it the next version and puts it in place of the stored one.
   template <class Fn>
-  client::Ptr<Pod> ChangePod(client::ClusterObject& stored, Fn&& fn);
-  void Erase(client::Kind kind, const std::string& key);
+  Ptr<Pod> ChangePod(ClusterObject& stored, Fn&& fn);
+  void Erase(Kind kind, const std::string& key);
   // The pod, or the answer why not.
-  client::ClusterObject* FindPod(const client::ObjectName& name, client::ApiStatus& status);
+  ClusterObject* FindPod(const client::ObjectName& name, client::ApiStatus& status);
   client::ApiStatus BindPod(const client::ObjectName& name, const std::string& node);
   client::ApiStatus PatchPod(const client::PodStatusPatch& patch);
   client::ApiStatus RemovePod(const client::ObjectName& name);
@@ -164,30 +164,30 @@ class SimulatedCluster final : public client::ClusterApi {
   void Write(const client::ObjectName& pod, std::function<client::ApiStatus()> effect, client::Answer done);
 
   // simulated_cluster_watch.cc: who hears of what.
-  void Record(const client::ClusterObject* before, const client::ClusterObject* after);
+  void Record(const ClusterObject* before, const ClusterObject* after);
   void Send(Watcher& watcher, const Change& change);
   Batch& OpenBatch(Watcher& watcher);
   void Close(Watcher& watcher, client::ApiStatus status);
-  void OpenWatch(client::Kind kind, const std::shared_ptr<Watcher>& watcher, const std::string& resource_version);
+  void OpenWatch(Kind kind, const std::shared_ptr<Watcher>& watcher, const std::string& resource_version);
 
   // simulated_cluster_faults.cc: the bad network.
   bool Hit(int per_mille, std::string_view fault, std::string_view object);
   Fate Draw(Access access, std::string_view object);
 
   // simulated_cluster_kubelet.cc.
-  void PodOnNode(const client::Ptr<Pod>& before, const client::Ptr<Pod>& after);
+  void PodOnNode(const Ptr<Pod>& before, const Ptr<Pod>& after);
   void StartPod(const client::ObjectName& name);
   void PlanEnd(const Pod& pod);
   void EndPod(const client::ObjectName& name, std::string_view phase);
   void StopPod(const client::ObjectName& name);
   void NodeCame(const std::string& node);
-  client::ClusterObject* Incarnation(const client::ObjectName& name);
+  ClusterObject* Incarnation(const client::ObjectName& name);
 
   util::TimerQueue& agenda_;
   const Clock& clock_;
   util::Inbox& inbox_;
   ClusterOptions options_;
-  std::array<Shelf, client::kKindCount> shelves_;
+  std::array<Shelf, kKindCount> shelves_;
   std::map<std::string, client::Lease> leases_;
   // Pods bound to nodes that do not exist, to be started when they do; may name pods that are gone.
   std::unordered_map<std::string, std::vector<client::ObjectName>> homeless_;

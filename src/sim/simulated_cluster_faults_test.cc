@@ -7,9 +7,6 @@
 
 namespace berth::sim {
 namespace {
-
-using client::Kind;
-using client::Ptr;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 

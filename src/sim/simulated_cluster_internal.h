@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "berth/clock.h"
+#include "berth/host/cluster_object.h"
 #include "berth/pod.h"
-#include "client/cluster_object.h"
 
 namespace berth::sim {
 
@@ -29,8 +29,8 @@ inline std::string KeyOf(const ObjectMeta& meta) { return KeyOf(meta.namespace_,
 inline bool Finished(const Pod& pod) { return pod.phase == "Succeeded" || pod.phase == "Failed"; }
 
 // Part of the cluster as seen through the door.
-inline bool Visible(const client::ClusterObject& object) {
-  const auto* pod = std::get_if<client::Ptr<Pod>>(&object);
+inline bool Visible(const ClusterObject& object) {
+  const auto* pod = std::get_if<Ptr<Pod>>(&object);
   return pod == nullptr || !Finished(**pod);
 }
 

@@ -9,12 +9,8 @@
 #include "sim/simulated_cluster_internal.h"
 
 namespace berth::sim {
-
-using client::ClusterObject;
-using client::Kind;
 using client::NameOf;
 using client::ObjectName;
-using client::Ptr;
 
 std::string RunForProblem(const Pod& pod) {
   const std::string* text = pod.meta.annotations.Find(kRunForAnnotation);

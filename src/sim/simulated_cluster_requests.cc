@@ -8,10 +8,8 @@
 namespace berth::sim {
 
 using client::ApiStatus;
-using client::Kind;
 using client::Lease;
 using client::ObjectName;
-using client::Ptr;
 
 namespace {
 
@@ -61,7 +59,7 @@ void SimulatedCluster::List(Kind kind, std::function<void(client::ListAnswer)> d
     answer->status = fate.refusal;
     if (fate.refusal.ok()) {
       answer->objects = Sorted(kind);
-      std::erase_if(answer->objects, [](const client::ClusterObject& object) { return !Visible(object); });
+      std::erase_if(answer->objects, [](const ClusterObject& object) { return !Visible(object); });
       answer->resource_version = std::to_string(version_);
     }
     return [done, answer] { done(std::move(*answer)); };
@@ -75,7 +73,7 @@ void SimulatedCluster::GetPod(const std::string& ns, const std::string& name,
     ApiStatus status = fate.refusal;
     Ptr<Pod> pod;
     if (status.ok()) {
-      const client::ClusterObject* stored = FindPod({ns, name, ""}, status);
+      const ClusterObject* stored = FindPod({ns, name, ""}, status);
       if (stored != nullptr) pod = std::get<Ptr<Pod>>(*stored);
     }
     return [done, status = std::move(status), pod = std::move(pod)] { done(status, pod); };

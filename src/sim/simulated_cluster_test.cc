@@ -11,11 +11,6 @@
 
 namespace berth::sim {
 namespace {
-
-using client::ClusterObject;
-using client::Kind;
-using client::MetaOf;
-using client::Ptr;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -33,8 +28,8 @@ TEST(SimulatedClusterTest, CreatingGivesUidVersionAndTimeWhereAbsent) {
   EXPECT_EQ(b->uid(), "mine");
   EXPECT_EQ(a->meta.creation_time, world.clock.Now());
   EXPECT_EQ(a->phase, "Pending");
-  EXPECT_LT(client::VersionNumber(a->meta.resource_version), client::VersionNumber(b->meta.resource_version));
-  EXPECT_EQ(client::VersionNumber(b->meta.resource_version), world.cluster.version());
+  EXPECT_LT(VersionNumber(a->meta.resource_version), VersionNumber(b->meta.resource_version));
+  EXPECT_EQ(VersionNumber(b->meta.resource_version), world.cluster.version());
 }
 
 TEST(SimulatedClusterTest, NamesAreUniquePerKindAndNamespace) {
@@ -93,7 +88,7 @@ TEST(SimulatedClusterTest, AnUpdateMakesANewObjectAndKeepsWhatIsTheServers) {
   EXPECT_EQ(after->node_name, "n");
   EXPECT_EQ(after->phase, "Pending");
   EXPECT_FALSE(after->terminating());
-  EXPECT_GT(client::VersionNumber(after->meta.resource_version), client::VersionNumber(before->meta.resource_version));
+  EXPECT_GT(VersionNumber(after->meta.resource_version), VersionNumber(before->meta.resource_version));
   EXPECT_EQ(update([](Pod& pod) { pod.node_name = "m"; }), 422);
   EXPECT_EQ(update([](Pod& pod) { pod.meta.name = "b"; }), 422);
   EXPECT_EQ(update([&](Pod&) { world.cluster.Delete(Kind::kPod, "default", "a"); }), 409);

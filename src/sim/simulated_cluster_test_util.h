@@ -38,9 +38,9 @@ struct TestWorld {
     if (pod.meta.uid == "pod-" + FullName(pod)) pod.meta.uid.clear();
     cluster.Create(std::make_shared<const Pod>(std::move(pod)));
   }
-  client::Ptr<Pod> FindPod(const std::string& name) const {
-    const client::ClusterObject* found = cluster.Find(client::Kind::kPod, "default", name);
-    return found == nullptr ? nullptr : std::get<client::Ptr<Pod>>(*found);
+  Ptr<Pod> FindPod(const std::string& name) const {
+    const ClusterObject* found = cluster.Find(Kind::kPod, "default", name);
+    return found == nullptr ? nullptr : std::get<Ptr<Pod>>(*found);
   }
   // The code of the answer; -1: none came.
   int Bind(const std::string& pod, const std::string& node, const std::string& uid = "") {
@@ -52,7 +52,7 @@ struct TestWorld {
   int Patch(const client::PodStatusPatch& patch) {
     return Ask([&](client::Answer done) { cluster.PatchPodStatus(patch, std::move(done)); });
   }
-  client::ListAnswer List(client::Kind kind) {
+  client::ListAnswer List(Kind kind) {
     client::ListAnswer out;
     out.status.code = -1;
     cluster.List(kind, [&out](client::ListAnswer answer) { out = std::move(answer); });
@@ -86,7 +86,7 @@ class WatchDiary {
     return {.event =
                 [this](const client::WatchEvent& event) {
                   static constexpr const char* kNames[] = {"ADDED ", "MODIFIED ", "DELETED ", "BOOKMARK "};
-                  entries.push_back(kNames[static_cast<size_t>(event.type)] + client::MetaOf(*event.object).name + "@" +
+                  entries.push_back(kNames[static_cast<size_t>(event.type)] + MetaOf(*event.object).name + "@" +
                                     event.resource_version);
                 },
             .closed = [this](const client::ApiStatus& s) { entries.push_back("CLOSED " + std::to_string(s.code)); }};

@@ -10,10 +10,6 @@
 namespace berth::sim {
 
 using client::ApiStatus;
-using client::ClusterObject;
-using client::Kind;
-using client::KindOf;
-using client::MetaOf;
 using client::WatchEvent;
 
 // Events of one time travel together, in one letter: that is what makes a storm of changes cheap.
@@ -63,7 +59,7 @@ std::unique_ptr<client::Watch> SimulatedCluster::StartWatch(Kind kind, const std
 
 void SimulatedCluster::OpenWatch(Kind kind, const std::shared_ptr<Watcher>& watcher,
                                  const std::string& resource_version) {
-  const uint64_t from = client::VersionNumber(resource_version);
+  const uint64_t from = VersionNumber(resource_version);
   Shelf& all = shelf(kind);
   if (from == 0 && resource_version != "0") {
     return Close(*watcher, {400, "resource version \"" + resource_version + "\" is not a number"});

@@ -11,11 +11,6 @@
 
 namespace berth::sim {
 namespace {
-
-using client::ClusterObject;
-using client::Kind;
-using client::MetaOf;
-using client::Ptr;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -138,7 +133,7 @@ class Witness final : public client::ObjectHandler {
   }
   static std::string Name(const ClusterObject& object) { return FullName(MetaOf(object)); }
   static std::pair<std::string, uint64_t> Is(const ClusterObject& object) {
-    return {MetaOf(object).uid, client::VersionNumber(MetaOf(object).resource_version)};
+    return {MetaOf(object).uid, VersionNumber(MetaOf(object).resource_version)};
   }
 };
 

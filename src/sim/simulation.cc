@@ -72,7 +72,7 @@ bool Simulation::RunUntilQuiet(Time limit) {
 
 bool Simulation::hopeless() const {
   if (!agenda_.empty() || !cluster_.quiet() || !inbox_.empty() || !scheduler_->synced()) return false;
-  if (cluster_.count(client::Kind::kNode) > 0 || options_.cluster.faults.any()) return false;
+  if (cluster_.count(Kind::kNode) > 0 || options_.cluster.faults.any()) return false;
   const auto counts = scheduler_->queue().counts();
   return counts.error_backoff > 0 && counts.active == 0 && counts.backoff == 0 && counts.in_flight == 0;
 }

@@ -15,10 +15,6 @@
 
 namespace berth::sim {
 namespace {
-
-using client::ClusterObject;
-using client::Kind;
-using client::Ptr;
 using ::testing::HasSubstr;
 using ::testing::Not;
 

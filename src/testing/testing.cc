@@ -23,37 +23,26 @@ struct TestCluster::Impl {
 TestCluster::TestCluster() : impl_(std::make_unique<Impl>()) {}
 TestCluster::~TestCluster() = default;
 
-TestCluster& TestCluster::Add(Node node) {
-  impl_->state.PutNode(std::make_shared<const Node>(std::move(node)));
+TestCluster& TestCluster::Add(Node node) { return AddObject(std::move(node)); }
+
+TestCluster& TestCluster::Add(Pod pod) { return AddObject(std::move(pod)); }
+
+TestCluster& TestCluster::Put(const ClusterObject& any) {
+  std::visit(
+      [&]<class T>(const std::shared_ptr<const T>& object) {
+        if constexpr (std::is_same_v<T, Node>) {
+          impl_->state.PutNode(object);
+        } else if constexpr (!std::is_same_v<T, Pod>) {
+          impl_->state.PutObject<T>(object);
+        } else if (!object->node_name.empty()) {
+          (void)impl_->state.AddPod(object);
+        } else if (!object->nominated_node_name.empty()) {
+          impl_->state.Nominate(object, object->nominated_node_name);
+        }
+      },
+      any);
   return *this;
 }
-
-TestCluster& TestCluster::Add(Pod pod) {
-  auto shared = std::make_shared<const Pod>(std::move(pod));
-  if (!shared->node_name.empty()) {
-    (void)impl_->state.AddPod(shared);
-  } else if (!shared->nominated_node_name.empty()) {
-    impl_->state.Nominate(shared, shared->nominated_node_name);
-  }
-  return *this;
-}
-
-template <class T>
-void TestCluster::PutObject(std::shared_ptr<const T> object) {
-  impl_->state.PutObject<T>(std::move(object));
-}
-template void TestCluster::PutObject(std::shared_ptr<const Namespace>);
-template void TestCluster::PutObject(std::shared_ptr<const Service>);
-template void TestCluster::PutObject(std::shared_ptr<const ReplicationController>);
-template void TestCluster::PutObject(std::shared_ptr<const ReplicaSet>);
-template void TestCluster::PutObject(std::shared_ptr<const StatefulSet>);
-template void TestCluster::PutObject(std::shared_ptr<const PriorityClass>);
-template void TestCluster::PutObject(std::shared_ptr<const PodDisruptionBudget>);
-template void TestCluster::PutObject(std::shared_ptr<const PersistentVolumeClaim>);
-template void TestCluster::PutObject(std::shared_ptr<const PersistentVolume>);
-template void TestCluster::PutObject(std::shared_ptr<const StorageClass>);
-template void TestCluster::PutObject(std::shared_ptr<const DeviceClass>);
-template void TestCluster::PutObject(std::shared_ptr<const ResourceClaim>);
 
 Snapshot TestCluster::snapshot() const { return impl_->state.snapshot(); }
 

@@ -27,7 +27,7 @@ using framework::Engine;
 // Changes that no verdict depends on, as long as they are all there is: a note on every node, a namespace without
 // pods, a pod that comes and goes.
 void ChangeNothing(cluster::ClusterState& state, const LoadedObjects& objects) {
-  for (const auto& node : objects.nodes) {
+  for (const auto& node : objects.of<Node>()) {
     auto noted = std::make_shared<Node>(*node);
     noted->meta.annotations = Labels({{"note", "of no importance"}});
     state.PutNode(std::move(noted));
@@ -35,10 +35,10 @@ void ChangeNothing(cluster::ClusterState& state, const LoadedObjects& objects) {
   auto ns = std::make_shared<Namespace>();
   ns->meta.name = "of-no-importance";
   state.PutObject<Namespace>(std::move(ns));
-  if (objects.nodes.empty()) return;
+  if (objects.of<Node>().empty()) return;
   auto passer_by = std::make_shared<Pod>();
   passer_by->meta.name = passer_by->meta.namespace_ = passer_by->meta.uid = "of-no-importance";
-  passer_by->node_name = objects.nodes.front()->name();
+  passer_by->node_name = objects.of<Node>().front()->name();
   (void)state.AssumePod(passer_by);
   (void)state.AddPod(passer_by);
   (void)state.RemovePod(passer_by->uid());

@@ -12,7 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (const berth::LoadError& error : result.errors) {
     if (error.message.empty()) std::abort();
   }
-  for (const auto& pod : result.objects.pods) {
+  for (const auto& pod : result.objects.of<berth::Pod>()) {
     if (pod->meta.uid.empty() || pod->meta.namespace_.empty()) std::abort();
   }
   return 0;

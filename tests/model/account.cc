@@ -7,10 +7,6 @@
 namespace berth::model {
 namespace {
 
-using client::ClusterObject;
-using client::Kind;
-using client::Ptr;
-
 bool Finished(const Pod& pod) { return pod.phase == "Succeeded" || pod.phase == "Failed"; }
 
 // Cpu, memory and the number of pods: what stories are short of.
@@ -52,13 +48,13 @@ std::set<int32_t> HostPorts(const Pod& pod) {
 
 Ptr<Pod> Account::Shown(const std::string& ns, const std::string& name, const std::string& uid) const {
   const ClusterObject* object = simulation_.scheduler().reflector(Kind::kPod).Find(ns, name);
-  if (!object || client::MetaOf(*object).uid != uid) return nullptr;
+  if (!object || MetaOf(*object).uid != uid) return nullptr;
   return std::get<Ptr<Pod>>(*object);
 }
 
 Ptr<Pod> Account::Stored(const std::string& ns, const std::string& name, const std::string& uid) {
   const ClusterObject* object = simulation_.cluster().Find(Kind::kPod, ns, name);
-  if (!object || client::MetaOf(*object).uid != uid) return nullptr;
+  if (!object || MetaOf(*object).uid != uid) return nullptr;
   return std::get<Ptr<Pod>>(*object);
 }
 
@@ -88,7 +84,7 @@ void Account::Decide(const Pod& pod, const std::string& node) {
   const ClusterObject* found = simulation_.scheduler().reflector(Kind::kNode).Find("", node);
   if (!found) return fail_("unknown node", FullName(pod) + " was given to " + node + ", which the watch does not show");
   const Node& shown = *std::get<Ptr<Node>>(*found);
-  decision.node_version = client::VersionNumber(shown.meta.resource_version);
+  decision.node_version = VersionNumber(shown.meta.resource_version);
 
   Sum sum;
   sum.Add(decision.request);
@@ -182,7 +178,7 @@ void Account::AfterChange(const sim::Change& change) {
   const ClusterObject* object = simulation_.cluster().Find(change.kind, change.namespace_, change.name);
   if (!object) return;
   if (const auto* node = std::get_if<Ptr<Node>>(object)) {
-    node_sizes_[change.name].emplace_back(client::VersionNumber((*node)->meta.resource_version), (*node)->allocatable);
+    node_sizes_[change.name].emplace_back(VersionNumber((*node)->meta.resource_version), (*node)->allocatable);
   } else if (const auto* pod = std::get_if<Ptr<Pod>>(object)) {
     const auto least = least_.find((*pod)->uid());
     const auto decision = decisions_.find((*pod)->uid());

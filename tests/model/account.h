@@ -56,8 +56,8 @@ class Account {
     bool answered = false;                             // OnBound was called
   };
 
-  client::Ptr<Pod> Shown(const std::string& ns, const std::string& name, const std::string& uid) const;
-  client::Ptr<Pod> Stored(const std::string& ns, const std::string& name, const std::string& uid);
+  Ptr<Pod> Shown(const std::string& ns, const std::string& name, const std::string& uid) const;
+  Ptr<Pod> Stored(const std::string& ns, const std::string& name, const std::string& uid);
   void Decide(const Pod& pod, const std::string& node);
   void Spoil(const Pod& pod, const std::string& node);
   Resources Least(const std::string& uid, const Resources& held) const;

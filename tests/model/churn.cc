@@ -16,9 +16,6 @@
 namespace berth::model {
 namespace {
 
-using client::Kind;
-using client::Ptr;
-
 constexpr int kNodes = 20;
 constexpr int kPodsPerSecond = 250;
 constexpr int64_t kGrowthAllowed = 4 << 20;
@@ -38,7 +35,8 @@ int64_t ResidentBytes() {
 Ptr<Node> MakeNode(int index) {
   return LoadObjectsFromText("---\n{apiVersion: v1, kind: Node, metadata: {name: n" + std::to_string(index) +
                              "}, status: {allocatable: {cpu: '64', memory: 256Gi, pods: '110'}}}")
-      .objects.nodes.at(0);
+      .objects.of<Node>()
+      .at(0);
 }
 // Of four pods three run for two seconds; the fourth asks for more than there is, and is deleted while it waits.
 Pod MakeTemplate(bool fits) {
@@ -47,7 +45,8 @@ Pod MakeTemplate(bool fits) {
                  "{sim.berth.dev/run-for: 2s}}, spec: {containers: [{name: c, image: i, resources: "
                  "{requests: {cpu: '" +
                  std::string(fits ? "100m" : "900") + "', memory: 64Mi}}}]}}")
-                 .objects.pods.at(0);
+                 .objects.of<Pod>()
+                 .at(0);
   pod.meta.uid.clear();
   pod.meta.creation_time.reset();
   return pod;
@@ -96,7 +95,7 @@ class Churn {
     simulation_.RunUntil(simulation_.clock().Now() + Duration::Seconds(1));
     std::deque<std::string> staying;
     for (std::string& name : living_) {
-      const client::ClusterObject* object = simulation_.cluster().Find(Kind::kPod, "default", name);
+      const ClusterObject* object = simulation_.cluster().Find(Kind::kPod, "default", name);
       const Pod& pod = *std::get<Ptr<Pod>>(*object);
       const bool ended = pod.phase == "Succeeded";
       const bool hopeless = pod.node_name.empty() && pod.FindCondition("PodScheduled");

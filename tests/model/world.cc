@@ -17,10 +17,6 @@
 namespace berth::model {
 namespace {
 
-using client::ClusterObject;
-using client::Kind;
-using client::Ptr;
-
 // Longer than any retry may take: watches are retried after at most a minute, pods after ten seconds.
 constexpr Duration kPatience = Duration::Seconds(600);
 // Longer than unschedulable pods wait for their timeout.
@@ -212,20 +208,20 @@ class World final : public cycle::Observer {
 
   // What the scheduler knows is what is there.
   void CompareLists() {
-    for (size_t i = 0; i < client::kKindCount; ++i) {
+    for (size_t i = 0; i < kKindCount; ++i) {
       const Kind kind = static_cast<Kind>(i);
-      if (kind == Kind::kPriorityClass) continue;
+      if (!IsWatched(kind)) continue;
       const client::Reflector& known = scheduler().reflector(kind);
       size_t visible = 0;
       cluster().ForEach(kind, [&](const ClusterObject& object) {
         if (const auto* pod = std::get_if<Ptr<Pod>>(&object); pod && Finished(**pod)) return;
         ++visible;
-        const ObjectMeta& meta = client::MetaOf(object);
+        const ObjectMeta& meta = MetaOf(object);
         const ClusterObject* copy = known.Find(meta.namespace_, meta.name);
         if (!copy) return Fail("stale list", std::string(ToString(kind)) + " " + FullName(meta) + " is not known");
         if (*copy != object)
           Fail("stale list", std::string(ToString(kind)) + " " + FullName(meta) + " is at version " +
-                                 meta.resource_version + ", known is " + client::MetaOf(*copy).resource_version);
+                                 meta.resource_version + ", known is " + MetaOf(*copy).resource_version);
       });
       if (known.size() != visible)
         Fail("stale list", std::to_string(known.size()) + " objects of kind " + std::string(ToString(kind)) +

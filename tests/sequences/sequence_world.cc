@@ -71,8 +71,8 @@ std::vector<std::string> SequenceWorld::Apply(const Value& step) {
 std::vector<std::string> SequenceWorld::Put(const Value& object) {
   LoadResult loaded = LoadObjectsFromText(object.ToJson());
   if (!loaded.ok()) return {"object: " + loaded.errors.front().Text()};
-  for (const auto& pod : loaded.objects.pods) PutPod(*pod);
-  loaded.objects.pods.clear();
+  for (const auto& pod : loaded.objects.of<Pod>()) PutPod(*pod);
+  loaded.objects.of<Pod>().clear();
   sim::Fill(state_, loaded.objects, *engine_, nullptr);
   return {};
 }
@@ -126,30 +126,20 @@ std::vector<std::string> SequenceWorld::Remove(const Value& object) {
   if (!meta) return {"object: no metadata"};
   const std::string name = Text(meta->Find("name"));
   std::string ns = Text(meta->Find("namespace"));
-  if (kind == "Node") {
-    (void)state_.RemoveNode(name);
-    return {};
-  }
-  if (kind == "Namespace") {
-    state_.RemoveObject<Namespace>("", name);
-    return {};
-  }
-  if (ns.empty()) ns = "default";
-  if (kind == "Pod") {
-    Drop(ns + "/" + name);
-  } else if (kind == "Service") {
-    state_.RemoveObject<Service>(ns, name);
-  } else if (kind == "ReplicationController") {
-    state_.RemoveObject<ReplicationController>(ns, name);
-  } else if (kind == "ReplicaSet") {
-    state_.RemoveObject<ReplicaSet>(ns, name);
-  } else if (kind == "StatefulSet") {
-    state_.RemoveObject<StatefulSet>(ns, name);
-  } else if (kind == "PodDisruptionBudget") {
-    state_.RemoveObject<PodDisruptionBudget>(ns, name);
-  } else {
-    return {"no " + kind + " can be removed"};
-  }
+  const std::optional<Kind> known = FindKind(kind);
+  if (!known) return {"no kind " + kind};
+  if (!IsNamespaced(*known)) ns.clear();
+  if (IsNamespaced(*known) && ns.empty()) ns = "default";
+  ForEachType(KindTypes{}, [&]<class T>() {
+    if (InfoOf<T>().kind != *known) return;
+    if constexpr (std::is_same_v<T, Pod>) {
+      Drop(ns + "/" + name);
+    } else if constexpr (std::is_same_v<T, Node>) {
+      (void)state_.RemoveNode(name);
+    } else {
+      state_.RemoveObject<T>(ns, name);
+    }
+  });
   return {};
 }
 

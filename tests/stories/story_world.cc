@@ -12,10 +12,6 @@
 namespace berth::stories {
 namespace {
 
-using client::ClusterObject;
-using client::Kind;
-using client::Ptr;
-
 constexpr int kMaxAttempts = 100;                       // in one step; more means that we run in circles
 constexpr Duration kAttemptTime = Duration::Millis(1);  // as in the recordings
 
@@ -34,18 +30,9 @@ bool IsPending(queue::Place place) { return place == queue::Place::kActive || pl
 
 // The one object of the text.
 std::optional<ClusterObject> Only(const LoadedObjects& objects) {
-  if (!objects.pods.empty()) return objects.pods.front();
-  if (!objects.nodes.empty()) return objects.nodes.front();
-  if (!objects.namespaces.empty()) return objects.namespaces.front();
-  if (!objects.services.empty()) return objects.services.front();
-  if (!objects.pod_disruption_budgets.empty()) return objects.pod_disruption_budgets.front();
-  return std::nullopt;
-}
-
-std::optional<Kind> KindNamed(const std::string& name) {
-  for (size_t i = 0; i < client::kKindCount; ++i)
-    if (client::ToString(static_cast<Kind>(i)) == name) return static_cast<Kind>(i);
-  return std::nullopt;
+  std::optional<ClusterObject> only;
+  objects.ForEach([&](const ClusterObject& object) { only = object; });
+  return only;
 }
 
 // What a user writes over a pod does not touch where it runs and how it does.
@@ -73,10 +60,10 @@ std::unique_ptr<client::Watch> Door::StartWatch(Kind kind, const std::string& re
   if (kind == Kind::kPod) {
     callbacks.event = [this, tell = std::move(callbacks.event)](client::WatchEvent event) {
       if (event.object) {
-        ObjectMeta meta = client::MetaOf(*event.object);
+        ObjectMeta meta = MetaOf(*event.object);
         if (const auto it = terminating_.find(meta.uid); it != terminating_.end()) {
           meta.deletion_time = it->second;
-          event.object = client::WithMeta(*event.object, std::move(meta));
+          event.object = WithMeta(*event.object, std::move(meta));
         }
       }
       tell(event);
@@ -178,11 +165,11 @@ std::string StoryWorld::ChangePod(const std::string& full_name, const std::strin
 
 std::string StoryWorld::ChangeObject(const Value& object, const std::string& op) {
   if (op == "delete") {
-    const std::optional<Kind> kind = KindNamed(Text(object, "kind"));
+    const std::optional<Kind> kind = FindKind(Text(object, "kind"));
     const Value* meta = object.Find("metadata");
     if (!kind || !meta) return "an object without kind or metadata";
     std::string ns = Text(*meta, "namespace");
-    if (ns.empty() && *kind != Kind::kNode && *kind != Kind::kNamespace) ns = "default";
+    if (ns.empty() && IsNamespaced(*kind)) ns = "default";
     return Failure(cluster_.Delete(*kind, ns, Text(*meta, "name")));
   }
   const LoadResult loaded = LoadObjectsFromText(object.ToJson());
@@ -190,14 +177,14 @@ std::string StoryWorld::ChangeObject(const Value& object, const std::string& op)
   const std::optional<ClusterObject> read = Only(loaded.objects);
   if (!read) return "a kind that stories do not have";
   if (op == "create") {
-    ObjectMeta meta = client::MetaOf(*read);
+    ObjectMeta meta = MetaOf(*read);
     meta.uid.clear();  // files are given one, but each file by itself
     meta.creation_time.reset();
-    return Failure(cluster_.Create(client::WithMeta(*read, std::move(meta))));
+    return Failure(cluster_.Create(WithMeta(*read, std::move(meta))));
   }
   if (op != "update") return "unknown op " + op;
-  const ObjectMeta& meta = client::MetaOf(*read);
-  return Failure(cluster_.Update(client::KindOf(*read), meta.namespace_, meta.name,
+  const ObjectMeta& meta = MetaOf(*read);
+  return Failure(cluster_.Update(KindOf(*read), meta.namespace_, meta.name,
                                  [&](const ClusterObject& current) { return Rewritten(*read, current); }));
 }
 

@@ -37,11 +37,11 @@ class Door final : public client::ClusterApi {
   // Lets the newest binding of a pod of this name through; false when there is none.
   bool AnswerBinding(const std::string& full_name);
 
-  void List(client::Kind kind, std::function<void(client::ListAnswer)> done) override { cluster_.List(kind, done); }
-  std::unique_ptr<client::Watch> StartWatch(client::Kind kind, const std::string& resource_version,
+  void List(Kind kind, std::function<void(client::ListAnswer)> done) override { cluster_.List(kind, done); }
+  std::unique_ptr<client::Watch> StartWatch(Kind kind, const std::string& resource_version,
                                             client::WatchCallbacks callbacks) override;
   void GetPod(const std::string& ns, const std::string& name,
-              std::function<void(const client::ApiStatus&, client::Ptr<Pod>)> done) override {
+              std::function<void(const client::ApiStatus&, Ptr<Pod>)> done) override {
     cluster_.GetPod(ns, name, done);
   }
   void Bind(const client::ObjectName& pod, const std::string& node, client::Answer done) override;

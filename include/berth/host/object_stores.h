@@ -6,20 +6,22 @@
 #include <tuple>
 #include <utility>
 
+#include "berth/host/kinds.h"
 #include "berth/object_store.h"
 
 namespace berth {
 inline namespace v1 {
 
+template <class List>
+struct ObjectStoresOf;
+template <class... Ts>
+struct ObjectStoresOf<TypeList<Pod, Node, Ts...>> {
+  using Type = std::tuple<ObjectStore<Ts>...>;
+};
+
 // One store per kind that is neither Pod nor Node.
 struct ObjectStores {
-  std::tuple<ObjectStore<Namespace>, ObjectStore<Service>, ObjectStore<ReplicationController>, ObjectStore<ReplicaSet>,
-             ObjectStore<StatefulSet>, ObjectStore<PriorityClass>, ObjectStore<PodDisruptionBudget>,
-             ObjectStore<PersistentVolumeClaim>, ObjectStore<PersistentVolume>, ObjectStore<StorageClass>,
-             ObjectStore<CsiNode>, ObjectStore<CsiDriver>, ObjectStore<CsiStorageCapacity>,
-             ObjectStore<VolumeAttachment>, ObjectStore<ResourceClaim>, ObjectStore<ResourceSlice>,
-             ObjectStore<DeviceClass>>
-      all;
+  ObjectStoresOf<KindTypes>::Type all;
   template <class T>
   const ObjectStore<T>& get() const {
     return std::get<ObjectStore<T>>(all);

@@ -4,10 +4,8 @@
 #pragma once
 
 #include <cstddef>
-#include <type_traits>
 
 #include "berth/epochs.h"
-#include "berth/object.h"
 #include "berth/row.h"
 
 namespace berth {
@@ -30,19 +28,6 @@ struct ReadSet {
   }
   bool IsAbout(Row r) const { return r >= begin && r < end; }
 };
-
-// The epoch of a kind of object; kUnrememberable: none counts its changes.
-template <class T>
-constexpr Epochs EpochOf() {
-  const auto is = []<class... Kinds>() { return (std::is_same_v<T, Kinds> || ...); };
-  if (is.template operator()<Namespace>()) return epoch::kNamespaces;
-  if (is.template operator()<Service, ReplicationController, ReplicaSet, StatefulSet>()) return epoch::kWorkloads;
-  if (is.template operator()<ResourceClaim, ResourceSlice, DeviceClass>()) return epoch::kDevices;
-  if (is.template operator()<PersistentVolumeClaim, PersistentVolume, StorageClass, CsiNode, CsiDriver,
-                             CsiStorageCapacity, VolumeAttachment>())
-    return epoch::kVolumes;
-  return epoch::kUnrememberable;
-}
 
 }  // namespace v1
 }  // namespace berth

@@ -13,7 +13,7 @@
 #include "berth/clock.h"
 #include "berth/error.h"
 #include "berth/handle.h"
-#include "berth/host/cluster_object.h"
+#include "berth/host/reach.h"
 #include "berth/registry.h"
 #include "berth/snapshot.h"
 #include "config/types.h"
@@ -59,13 +59,6 @@ struct ServiceOptions {
   std::string bind_refusal = {};
   util::Metrics* metrics = nullptr;  // of the plugins' time; may be null, else it outlives the service
   LogSink* log = nullptr;            // of the plugins; the same
-};
-
-// How far plugins look, as they declare it (Plugin::DependsOn); the default is kCluster.
-enum class Reach : uint8_t {
-  kNames,    // no further than the names of the nodes that they are asked about
-  kNodes,    // at those Node objects
-  kCluster,  // at pods, other nodes or other objects
 };
 
 // The protocol carries PreFilter, Filter, PreScore, Score and Bind. What plugins see of the cluster:

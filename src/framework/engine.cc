@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "framework/difference.h"
-#include "framework/guard.h"
+#include "framework/reads.h"
 
 namespace berth::framework {
 
@@ -83,12 +83,11 @@ std::vector<PluginIndex*> Engine::Indexes() {
   if (!indexed_) {
     indexed_ = true;
     for (const auto& [name, profile] : profiles_) {
-      for (const ProfilePlugin& plugin : profile->plugins) {
-        std::unique_ptr<PluginIndex> index =
-            Guard([&] { return plugin.plugin->MakeIndex(); }, [](const std::string&) { return nullptr; });
-        if (!index) continue;
-        index_of_[plugin.plugin.get()] = index.get();
-        indexes_.push_back(std::move(index));
+      std::vector<std::unique_ptr<PluginIndex>> made = MakeIndexes(*profile);
+      for (size_t i = 0; i < made.size(); ++i) {
+        if (!made[i]) continue;
+        index_of_[profile->plugins[i].plugin.get()] = made[i].get();
+        indexes_.push_back(std::move(made[i]));
       }
     }
   }

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "framework/reads.h"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <utility>
+
+namespace berth::framework {
+namespace {
+
+class Declaring final : public PreFilterPlugin, public FilterPlugin {
+ public:
+  Declaring(Depends at_pre_filter, Depends at_filter) : at_pre_filter_(at_pre_filter), at_filter_(at_filter) {}
+  Depends DependsOn(Point point) const override { return point == Point::kFilter ? at_filter_ : at_pre_filter_; }
+  PreFilterOutcome PreFilter(const Cycle&) const override { return {}; }
+  Error Filter(const Cycle&, const PluginState*, const NodeBatch&, Rejections&) const override { return Error::Ok(); }
+
+ private:
+  const Depends at_pre_filter_, at_filter_;
+};
+
+TEST(ReadsTest, WhatPluginsDependOnIsAddedUpOverThePointsThatCount) {
+  const Declaring a({row_field::kPods, epoch::kNamespaces}, {row_field::kTaints, epoch::kNodeSet});
+  const Declaring b({row_field::kPods, epoch::kWorkloads}, {row_field::kLabels, 0});
+  Profile profile;
+  profile.pre_filter = {{&a, 0}, {&b, 1}};
+  profile.filter = {{&a, 0}, {&b, 1}};
+
+  const Point before[] = {Point::kPreFilter};
+  const Depends prepared = DependsAt(profile, before);
+  EXPECT_EQ(prepared.row, 0u) << "no row is judged there";
+  EXPECT_EQ(prepared.epochs, epoch::kNamespaces | epoch::kWorkloads);
+
+  const Point both[] = {Point::kPreFilter, Point::kFilter};
+  const Depends all = DependsAt(profile, both);
+  EXPECT_EQ(all.row, row_field::kTaints | row_field::kLabels);
+  EXPECT_EQ(all.epochs, epoch::kNamespaces | epoch::kWorkloads | epoch::kNodeSet);
+
+  const Point nobody[] = {Point::kScore};
+  EXPECT_EQ(DependsAt(profile, nobody).row, 0u);
+  EXPECT_EQ(DependsAt(profile, nobody).epochs, 0u);
+}
+
+struct NoIndex : PluginIndex {
+  void PodAdded(const Snapshot&, const PodRecord&) override {}
+  void PodRemoved(const Snapshot&, const PodRecord&) override {}
+  void NodeChanged(const Snapshot&, Row, const Node*, const Node*) override {}
+  void ObjectsChanged(const Snapshot&) override {}
+};
+
+struct Indexed final : Plugin {
+  std::unique_ptr<PluginIndex> MakeIndex() override { return std::make_unique<NoIndex>(); }
+};
+struct Throwing final : Plugin {
+  std::unique_ptr<PluginIndex> MakeIndex() override { throw std::runtime_error("no room"); }
+};
+struct Plain final : Plugin {};
+
+TEST(ReadsTest, EachPluginHasItsIndexOrNone) {
+  Profile profile;
+  profile.plugins.push_back({"Plain", std::make_unique<Plain>()});
+  profile.plugins.push_back({"Throwing", std::make_unique<Throwing>()});
+  profile.plugins.push_back({"Indexed", std::make_unique<Indexed>()});
+  const auto indexes = MakeIndexes(profile);
+  ASSERT_EQ(indexes.size(), 3u);
+  EXPECT_EQ(indexes[0], nullptr);
+  EXPECT_EQ(indexes[1], nullptr);
+  EXPECT_NE(indexes[2], nullptr);
+}
+
+}  // namespace
+}  // namespace berth::framework

@@ -18,6 +18,7 @@
 
 #include "client/live_cluster.h"
 #include "client/reflector.h"
+#include "cluster/applier.h"
 #include "cluster/cluster_state.h"
 #include "net/http_server.h"
 #include "util/system_clock.h"
@@ -162,17 +163,14 @@ Pages MakePages(const char* kind, int count, const std::function<std::string(int
 // What a scheduler does first with what it hears.
 class Keeper final : public client::ObjectHandler {
  public:
-  explicit Keeper(cluster::ClusterState& state) : state_(state) {}
-  void OnAdd(const ClusterObject& after) override {
-    if (const auto* node = std::get_if<Ptr<berth::Node>>(&after)) state_.PutNode(*node);
-    if (const auto* pod = std::get_if<Ptr<berth::Pod>>(&after)) failures += state_.AddPod(*pod).ok() ? 0 : 1;
-  }
+  explicit Keeper(cluster::ClusterState& state) : applier_(state) {}
+  void OnAdd(const ClusterObject& after) override { failures += applier_.Add(after).ok() ? 0 : 1; }
   void OnUpdate(const ClusterObject&, const ClusterObject&) override {}
   void OnDelete(const ClusterObject&) override {}
   int failures = 0;
 
  private:
-  cluster::ClusterState& state_;
+  cluster::Applier applier_;
 };
 
 double CpuSeconds() {

@@ -2,113 +2,52 @@
 // Upstream: pkg/scheduler/eventhandlers.go (v1.36.4).
 #include "cycle/event_handlers.h"
 
-#include <type_traits>
-
 #include "cycle/nominations.h"
 #include "queue/event_derivation.h"
 
 namespace berth::cycle {
-namespace {
+
 using queue::Place;
 
-void Wake(Core& core, const ClusterObject& object, ActionType action) {
-  if (const auto resource = InfoOf(KindOf(object)).event) core.queue->MoveAll({*resource, action}, {});
-}
-
-}  // namespace
-
-void EventHandlers::OnAdd(const ClusterObject& after) {
-  std::visit(
-      [&]<class T>(const std::shared_ptr<const T>& object) {
-        if constexpr (std::is_same_v<T, Pod>) {
-          AddPod(object);
-        } else if constexpr (std::is_same_v<T, Node>) {
-          core_.state.PutNode(object);
-          core_.queue->MoveAll({EventResource::kNode, action::kAdd}, {nullptr, nullptr, nullptr, object});
-        } else {
-          core_.state.PutObject<T>(object);
-          Wake(core_, after, action::kAdd);
-        }
-      },
-      after);
-}
-
-void EventHandlers::OnUpdate(const ClusterObject& before, const ClusterObject& after) {
-  std::visit(
-      [&]<class T>(const std::shared_ptr<const T>& now) {
-        const auto& old = std::get<std::shared_ptr<const T>>(before);
-        if constexpr (std::is_same_v<T, Pod>) {
-          UpdatePod(old, now);
-        } else if constexpr (std::is_same_v<T, Node>) {
-          UpdateNode(old, now);
-        } else {
-          core_.state.PutObject<T>(now);
-          Wake(core_, after, action::kUpdate);
-        }
-      },
-      after);
-}
-
-void EventHandlers::OnDelete(const ClusterObject& before) {
-  std::visit(
-      [&]<class T>(const std::shared_ptr<const T>& object) {
-        if constexpr (std::is_same_v<T, Pod>) {
-          DeletePod(object);
-        } else if constexpr (std::is_same_v<T, Node>) {
-          DeleteNode(object);
-        } else {
-          core_.state.RemoveObject<T>(object->meta.namespace_, object->meta.name);
-          Wake(core_, before, action::kDelete);
-        }
-      },
-      before);
-}
-
-// Pods.
-
-void EventHandlers::AddPod(const PodPtr& pod) {
-  if (!pod->node_name.empty()) {
-    AddAssigned(pod);
-  } else if (Ours(*pod)) {
-    AddPending(pod);
+void EventHandlers::AssignedPodChanged(const PodPtr& before, const PodPtr& after) {
+  if (!after) {
+    core_.queue->Delete(*before);  // its binding may not have been answered yet
+    core_.queue->MoveAll(kAssignedPodDelete, {before, nullptr, nullptr, nullptr});
+  } else if (!before || before->node_name.empty()) {
+    core_.queue->MoveAll(kAssignedPodAdd, {nullptr, after, nullptr, nullptr});
+    // Bound by us: it is in flight, and its binding cycle has the last word. By somebody else: it is let go.
+    if (before && Ours(*before)) core_.queue->Delete(*before);
+  } else {
+    for (const ClusterEvent& event : queue::PodSchedulingPropertiesChange(*after, *before))
+      core_.queue->MoveAll(event, {before, after, nullptr, nullptr});
   }
 }
 
-void EventHandlers::UpdatePod(const PodPtr& before, const PodPtr& after) {
-  if (!before->node_name.empty()) {
-    if (after->node_name.empty()) {  // no API server does that; believe it all the same
-      DeletePod(before);
-      AddPod(after);
-      return;
-    }
-    core_.Complain(core_.state.UpdatePod(after));
-    for (const ClusterEvent& event : queue::PodSchedulingPropertiesChange(*after, *before))
-      core_.queue->MoveAll(event, {before, after, nullptr, nullptr});
-  } else if (!after->node_name.empty()) {
-    AddAssigned(after);
-    // Bound by us: it is in flight, and its binding cycle has the last word. By somebody else: it is let go.
-    if (Ours(*before)) core_.queue->Delete(*before);
-  } else if (Ours(*before)) {
+void EventHandlers::PendingPodChanged(const PodPtr& before, const PodPtr& after) {
+  const bool was_ours = before && Ours(*before);
+  if (!after) {
+    if (was_ours) DeletePending(before);
+  } else if (was_ours) {
     UpdatePending(before, after);
   } else if (Ours(*after)) {
     AddPending(after);
   }
 }
 
-void EventHandlers::DeletePod(const PodPtr& pod) {
-  if (!pod->node_name.empty()) {
-    core_.Complain(core_.state.RemovePod(pod->uid()));
-    core_.state.ClearNomination(pod->uid());  // the binding and the deletion may be one piece of news
-    core_.queue->Delete(*pod);                // its binding may not have been answered yet
-    core_.queue->MoveAll(kAssignedPodDelete, {pod, nullptr, nullptr, nullptr});
-  } else if (Ours(*pod)) {
-    DeletePending(pod);
+void EventHandlers::NodeChanged(const NodePtr& before, const NodePtr& after) {
+  if (!before) {
+    core_.queue->MoveAll({EventResource::kNode, action::kAdd}, {nullptr, nullptr, nullptr, after});
+  } else if (!after) {
+    // The hints still see the node in the cache, as upstream has it.
+    core_.queue->MoveAll({EventResource::kNode, action::kDelete}, {nullptr, nullptr, before, nullptr});
+  } else {
+    for (const ClusterEvent& event : queue::NodeSchedulingPropertiesChange(*after, *before))
+      core_.queue->MoveAll(event, {nullptr, nullptr, before, after});
   }
 }
 
-void EventHandlers::AddAssigned(const PodPtr& pod) {
-  core_.Complain(core_.state.AddPod(pod));
-  core_.queue->MoveAll(kAssignedPodAdd, {nullptr, pod, nullptr, nullptr});
+void EventHandlers::ObjectChanged(Kind kind, ActionType action) {
+  if (const auto resource = InfoOf(kind).event) core_.queue->MoveAll({*resource, action}, {});
 }
 
 void EventHandlers::AddPending(const PodPtr& pod) {
@@ -156,20 +95,6 @@ void EventHandlers::AssumedPodGone(const Pod& pod) {
 void EventHandlers::NominationGivenUp(const PodPtr& pod) {
   core_.queue->MoveAll(kAssignedPodDelete, {pod, nullptr, nullptr, nullptr},
                        [&](const Pod& other) { return other.priority <= pod->priority; });
-}
-
-// Nodes.
-
-void EventHandlers::UpdateNode(const NodePtr& before, const NodePtr& after) {
-  core_.state.PutNode(after);
-  for (const ClusterEvent& event : queue::NodeSchedulingPropertiesChange(*after, *before))
-    core_.queue->MoveAll(event, {nullptr, nullptr, before, after});
-}
-
-void EventHandlers::DeleteNode(const NodePtr& node) {
-  // The hints still see the node in the cache, as upstream has it.
-  core_.queue->MoveAll({EventResource::kNode, action::kDelete}, {nullptr, nullptr, node, nullptr});
-  core_.Complain(core_.state.RemoveNode(node->name()));
 }
 
 }  // namespace berth::cycle

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// EventHandlers: what a change in the cluster means for cache, queue and nominations.
+// EventHandlers: what a change in the cluster means for queue and nominations; cluster::Applier has the cache.
 #pragma once
 
 #include "client/reflector.h"
+#include "cluster/applier.h"
 #include "cycle/core.h"
 
 namespace berth::cycle {
@@ -24,33 +25,35 @@ namespace berth::cycle {
 //
 // Pods without a node that belong to other schedulers concern nobody.
 // Thread safety: scheduling thread.
-class EventHandlers final : public client::ObjectHandler {
+class EventHandlers final : public client::ObjectHandler, private cluster::ChangeListener {
  public:
-  explicit EventHandlers(Core& core) : core_(core) {}
+  explicit EventHandlers(Core& core) : core_(core), applier_(core.state, *this) {}
 
-  void OnAdd(const ClusterObject& after) override;
-  void OnUpdate(const ClusterObject& before, const ClusterObject& after) override;
-  void OnDelete(const ClusterObject& before) override;
+  void OnAdd(const ClusterObject& after) override { core_.Complain(applier_.Add(after)); }
+  void OnUpdate(const ClusterObject& before, const ClusterObject& after) override {
+    core_.Complain(applier_.Update(before, after));
+  }
+  void OnDelete(const ClusterObject& before) override { core_.Complain(applier_.Delete(before)); }
 
  private:
   using PodPtr = Ptr<Pod>;
   using NodePtr = Ptr<Node>;
 
   bool Ours(const Pod& pod) const { return core_.ProfileOf(pod) != nullptr; }
-  void AddPod(const PodPtr& pod);
-  void UpdatePod(const PodPtr& before, const PodPtr& after);
-  void DeletePod(const PodPtr& pod);
-  void AddAssigned(const PodPtr& pod);
+  void AssignedPodChanged(const PodPtr& before, const PodPtr& after) override;
+  void PendingPodChanged(const PodPtr& before, const PodPtr& after) override;
+  void NodeChanged(const NodePtr& before, const NodePtr& after) override;
+  void ObjectChanged(Kind kind, ActionType action) override;
+
   void AddPending(const PodPtr& pod);
   void UpdatePending(const PodPtr& before, const PodPtr& after);
   void DeletePending(const PodPtr& pod);
   void AssumedPodGone(const Pod& pod);
   // Lets pods of at most this pod's priority try again: it no longer holds a place on a node.
   void NominationGivenUp(const PodPtr& pod);
-  void UpdateNode(const NodePtr& before, const NodePtr& after);
-  void DeleteNode(const NodePtr& node);
 
   Core& core_;
+  cluster::Applier applier_;
 };
 
 }  // namespace berth::cycle

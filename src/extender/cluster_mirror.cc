@@ -3,10 +3,12 @@
 #include "extender/cluster_mirror.h"
 
 #include <algorithm>
-#include <type_traits>
 #include <utility>
 
+#include "cluster/applier.h"
+
 namespace berth::extender {
+using cluster::Applier;
 using cluster::ClusterState;
 
 namespace {
@@ -19,58 +21,6 @@ constexpr size_t kMinChanges = 10'000;
 bool SameVersion(const Node& a, const Node& b) {
   return !a.meta.resource_version.empty() && a.meta.resource_version == b.meta.resource_version &&
          a.meta.uid == b.meta.uid;
-}
-
-Error AddPod(ClusterState& state, const Ptr<Pod>& pod) {
-  if (!pod->node_name.empty()) return state.AddPod(pod);
-  if (!pod->nominated_node_name.empty()) state.Nominate(pod, pod->nominated_node_name);
-  return Error::Ok();
-}
-
-Error RemovePod(ClusterState& state, const Pod& pod) {
-  state.ClearNomination(pod.uid());
-  // The last state that came with a deletion may have a node that we had not heard of.
-  return state.FindPod(pod.uid()) != nullptr ? state.RemovePod(pod.uid()) : Error::Ok();
-}
-
-Error Add(ClusterState& state, const ClusterObject& after) {
-  return std::visit(
-      [&]<class T>(const std::shared_ptr<const T>& object) {
-        if constexpr (std::is_same_v<T, Pod>) {
-          return AddPod(state, object);
-        } else if constexpr (std::is_same_v<T, Node>) {
-          state.PutNode(object);
-        } else {
-          state.PutObject<T>(object);
-        }
-        return Error::Ok();
-      },
-      after);
-}
-
-Error Update(ClusterState& state, const ClusterObject& before, const ClusterObject& after) {
-  if (KindOf(after) != Kind::kPod) return Add(state, after);  // they replace the one of their name
-  const auto& old = std::get<Ptr<Pod>>(before);
-  const auto& now = std::get<Ptr<Pod>>(after);
-  if (!old->node_name.empty() && !now->node_name.empty()) return state.UpdatePod(now);
-  const Error removed = RemovePod(state, *old);
-  const Error added = AddPod(state, now);
-  return removed.ok() ? added : removed;
-}
-
-Error Delete(ClusterState& state, const ClusterObject& before) {
-  return std::visit(
-      [&]<class T>(const std::shared_ptr<const T>& object) {
-        if constexpr (std::is_same_v<T, Pod>) {
-          return RemovePod(state, *object);
-        } else if constexpr (std::is_same_v<T, Node>) {
-          return state.RemoveNode(object->name());
-        } else {
-          state.RemoveObject<T>(object->meta.namespace_, object->meta.name);
-          return Error::Ok();
-        }
-      },
-      before);
 }
 
 }  // namespace
@@ -157,7 +107,7 @@ const ClusterState& ClusterMirror::With(std::span<const std::shared_ptr<const No
 void ClusterMirror::MakeCopy() {
   copy_ = std::make_unique<ClusterState>();
   for (const auto& reflector : reflectors_) {
-    reflector->ForEach([&](const ClusterObject& object) { Complain(Add(*copy_, object)); });
+    reflector->ForEach([&](const ClusterObject& object) { Complain(Applier(*copy_).Add(object)); });
   }
 }
 
@@ -187,18 +137,18 @@ void ClusterMirror::DropCopy() {
 
 // A node that was lent to the copy stays there until the next request, which puts back what is true then.
 void ClusterMirror::OnAdd(const ClusterObject& after) {
-  Complain(Add(state_, after));
-  if (CopyFollows() && !Lent(after)) Complain(Add(*copy_, after));
+  Complain(Applier(state_).Add(after));
+  if (CopyFollows() && !Lent(after)) Complain(Applier(*copy_).Add(after));
 }
 
 void ClusterMirror::OnUpdate(const ClusterObject& before, const ClusterObject& after) {
-  Complain(Update(state_, before, after));
-  if (CopyFollows() && !Lent(after)) Complain(Update(*copy_, before, after));
+  Complain(Applier(state_).Update(before, after));
+  if (CopyFollows() && !Lent(after)) Complain(Applier(*copy_).Update(before, after));
 }
 
 void ClusterMirror::OnDelete(const ClusterObject& before) {
-  Complain(Delete(state_, before));
-  if (CopyFollows() && !Lent(before)) Complain(Delete(*copy_, before));
+  Complain(Applier(state_).Delete(before));
+  if (CopyFollows() && !Lent(before)) Complain(Applier(*copy_).Delete(before));
 }
 
 bool ClusterMirror::Lent(const ClusterObject& object) const {

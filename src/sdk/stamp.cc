@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Epochs as one number.
-#include "berth/host/snapshot_access.h"
-
 #include <type_traits>
 
 #include "berth/host/kinds.h"
+#include "berth/host/snapshot_access.h"
 
 namespace berth {
 inline namespace v1 {

@@ -2,30 +2,21 @@
 // From loaded files to a cluster state, and one pod's explanation.
 #include "sim/offline.h"
 
+#include "cluster/applier.h"
+
 namespace berth::sim {
 void Fill(cluster::ClusterState& state, const LoadedObjects& objects, const framework::Engine& engine,
           const Pod* except) {
-  objects.ForEach([&](const ClusterObject& any) {
-    std::visit(
-        [&]<class T>(const std::shared_ptr<const T>& object) {
-          if constexpr (std::is_same_v<T, Node>) {
-            state.PutNode(object);
-          } else if constexpr (!std::is_same_v<T, Pod>) {
-            state.PutObject<T>(object);
-          }
-        },
-        any);
+  cluster::Applier applier(state, [&](const Pod& pod) {
+    const framework::Profile* profile = engine.FindProfile(pod.scheduler_name);
+    return profile && !framework::FindGate(*profile, pod);
   });
-  for (const auto& pod : objects.of<Pod>()) {
-    if (pod.get() == except || pod->phase == "Succeeded" || pod->phase == "Failed") continue;
-    if (!pod->node_name.empty()) {
-      // Two pods of one name or uid were refused when the files were read, so this cannot fail.
-      (void)state.AddPod(pod);
-    } else if (!pod->nominated_node_name.empty()) {
-      const framework::Profile* profile = engine.FindProfile(pod->scheduler_name);
-      if (profile && !framework::FindGate(*profile, *pod)) state.Nominate(pod, pod->nominated_node_name);
-    }
-  }
+  objects.ForEach([&](const ClusterObject& object) {
+    if (const auto* pod = std::get_if<Ptr<Pod>>(&object))
+      if (pod->get() == except || (*pod)->phase == "Succeeded" || (*pod)->phase == "Failed") return;
+    // Two pods of one name or uid were refused when the files were read, so this cannot fail.
+    (void)applier.Add(object);
+  });
 }
 
 framework::Explanation ExplainOffline(framework::Engine& engine, const framework::Profile& profile,

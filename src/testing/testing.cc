@@ -7,6 +7,7 @@
 #include <mutex>
 #include <sstream>
 
+#include "cluster/applier.h"
 #include "cluster/cluster_state.h"
 #include "framework/host.h"
 #include "framework/judge.h"
@@ -27,20 +28,8 @@ TestCluster& TestCluster::Add(Node node) { return AddObject(std::move(node)); }
 
 TestCluster& TestCluster::Add(Pod pod) { return AddObject(std::move(pod)); }
 
-TestCluster& TestCluster::Put(const ClusterObject& any) {
-  std::visit(
-      [&]<class T>(const std::shared_ptr<const T>& object) {
-        if constexpr (std::is_same_v<T, Node>) {
-          impl_->state.PutNode(object);
-        } else if constexpr (!std::is_same_v<T, Pod>) {
-          impl_->state.PutObject<T>(object);
-        } else if (!object->node_name.empty()) {
-          (void)impl_->state.AddPod(object);
-        } else if (!object->nominated_node_name.empty()) {
-          impl_->state.Nominate(object, object->nominated_node_name);
-        }
-      },
-      any);
+TestCluster& TestCluster::Put(const ClusterObject& object) {
+  (void)cluster::Applier(impl_->state).Add(object);
   return *this;
 }
 

@@ -8,7 +8,6 @@
 #include "framework/explanation.h"
 #include "recorded/compare.h"
 #include "recorded/decided.h"
-#include "sim/offline.h"
 
 namespace berth::sequences {
 namespace {
@@ -51,7 +50,7 @@ std::vector<std::string> SequenceWorld::Apply(const Value& step) {
   if (op == "remove" && object) return Remove(*object);
   if (op == "confirm") {
     if (const auto it = pods_.find(pod); it != pods_.end() && state_.IsAssumed(it->second->uid()))
-      (void)state_.AddPod(it->second);
+      (void)applier_.Add(it->second);
     return {};
   }
   if (op == "forget") {
@@ -71,9 +70,10 @@ std::vector<std::string> SequenceWorld::Apply(const Value& step) {
 std::vector<std::string> SequenceWorld::Put(const Value& object) {
   LoadResult loaded = LoadObjectsFromText(object.ToJson());
   if (!loaded.ok()) return {"object: " + loaded.errors.front().Text()};
-  for (const auto& pod : loaded.objects.of<Pod>()) PutPod(*pod);
-  loaded.objects.of<Pod>().clear();
-  sim::Fill(state_, loaded.objects, *engine_, nullptr);
+  loaded.objects.ForEach([&](const ClusterObject& any) {
+    if (const auto* pod = std::get_if<Ptr<Pod>>(&any)) return PutPod(**pod);
+    (void)applier_.Add(any);
+  });
   return {};
 }
 
@@ -85,19 +85,10 @@ void SequenceWorld::PutPod(const Pod& pod) {
     changed->nominated_node_name = it->second->nominated_node_name;
     if (it->second->terminating()) changed->meta.deletion_time = it->second->meta.deletion_time;
   }
-  it->second = changed;
-  if (changed->node_name.empty()) {
-    Nominate(changed);
-  } else if (is_new || state_.IsAssumed(changed->uid())) {
-    (void)state_.AddPod(changed);
-  } else {
-    (void)state_.UpdatePod(changed);
-  }
-}
-
-void SequenceWorld::Nominate(const std::shared_ptr<const Pod>& pod) {
-  const bool ours = engine_->FindProfile(pod->scheduler_name) != nullptr;
-  state_.Nominate(pod, ours ? pod->nominated_node_name : "");
+  // One that was assumed is confirmed by what the cluster says of it.
+  const bool known = !is_new && !state_.IsAssumed(changed->uid());
+  const std::shared_ptr<const Pod> before = std::exchange(it->second, changed);
+  (void)(known ? applier_.Update(before, it->second) : applier_.Add(it->second));
 }
 
 void SequenceWorld::Forget(const std::string& name) {
@@ -112,11 +103,7 @@ void SequenceWorld::Forget(const std::string& name) {
 void SequenceWorld::Drop(const std::string& name) {
   const auto it = pods_.find(name);
   if (it == pods_.end()) return;
-  if (it->second->node_name.empty()) {
-    state_.ClearNomination(it->second->uid());
-  } else {
-    (void)state_.RemovePod(it->second->uid());
-  }
+  (void)applier_.Delete(it->second);
   pods_.erase(it);
 }
 
@@ -132,13 +119,11 @@ std::vector<std::string> SequenceWorld::Remove(const Value& object) {
   if (IsNamespaced(*known) && ns.empty()) ns = "default";
   ForEachType(KindTypes{}, [&]<class T>() {
     if (InfoOf<T>().kind != *known) return;
-    if constexpr (std::is_same_v<T, Pod>) {
-      Drop(ns + "/" + name);
-    } else if constexpr (std::is_same_v<T, Node>) {
-      (void)state_.RemoveNode(name);
-    } else {
-      state_.RemoveObject<T>(ns, name);
-    }
+    if constexpr (std::is_same_v<T, Pod>) return Drop(ns + "/" + name);
+    auto gone = std::make_shared<T>();
+    gone->meta.namespace_ = ns;
+    gone->meta.name = name;
+    (void)applier_.Delete(Ptr<T>(std::move(gone)));
   });
   return {};
 }
@@ -200,7 +185,7 @@ void SequenceWorld::Follow(const Pod& pod, const Decision& decision, bool linger
   after->nominated_node_name = decision.post_filter.nominated_node.value_or(pod.nominated_node_name);
   if (!after->nominated_node_name.empty()) placed_.Set("nominated", Value::String(after->nominated_node_name));
   kept = after;
-  Nominate(after);
+  (void)applier_.Add(Ptr<Pod>(std::move(after)));
   if (!decision.post_filter.plan) return;
   Value victims = Value::Array();
   for (const PreemptionCandidate& candidate : decision.post_filter.plan->candidates) {

@@ -11,6 +11,7 @@
 #include "berth/error.h"
 #include "berth/registry.h"
 #include "berth/value.h"
+#include "cluster/applier.h"
 #include "cluster/cluster_state.h"
 #include "config/types.h"
 #include "framework/engine.h"
@@ -46,8 +47,6 @@ class SequenceWorld {
   void Forget(const std::string& name);
   void Drop(const std::string& name);
   void Follow(const Pod& pod, const framework::Decision& decision, bool linger);
-  // Tells the state what it has to know of a pod that has no node.
-  void Nominate(const std::shared_ptr<const Pod>& pod);
 
   const recorded::CaseClock clock_{};
   std::unique_ptr<framework::Engine> engine_, reference_, plain_;
@@ -55,7 +54,9 @@ class SequenceWorld {
   std::map<std::string, std::shared_ptr<const Pod>> pods_;  // by namespace/name, also those that wait
   Value placed_;
   size_t placings_ = 0;
-  cluster::ClusterState state_;  // last: the engine's indexes listen to it
+  cluster::ClusterState state_;  // after the engine, whose indexes listen to it
+  cluster::Applier applier_{state_,
+                            [this](const Pod& pod) { return engine_->FindProfile(pod.scheduler_name) != nullptr; }};
 };
 
 }  // namespace berth::sequences

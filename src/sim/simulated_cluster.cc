@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "client/pod_writes.h"
 #include "sim/simulated_cluster_internal.h"
 
 namespace berth::sim {
@@ -19,10 +20,6 @@ ApiStatus NotFound(Kind kind, std::string_view name) {
   return {404, std::string(ToString(kind)) + " \"" + std::string(name) + "\" not found"};
 }
 
-ApiStatus BindingConflict(const Pod& pod, const std::string& why) {
-  return {409, "Operation cannot be fulfilled on pods/binding \"" + pod.name() + "\": pod " + pod.name() + " " + why};
-}
-
 // Not ok: the pod asks its kubelet for something that cannot be understood.
 ApiStatus CheckPod(const Pod& pod) {
   const std::string problem = RunForProblem(pod);
@@ -32,17 +29,6 @@ ApiStatus CheckPod(const Pod& pod) {
 
 bool IsNull(const ClusterObject& object) {
   return std::visit([](const auto& ptr) { return ptr == nullptr; }, object);
-}
-
-void SetCondition(Pod& pod, const PodCondition& condition) {
-  std::vector<PodCondition>& conditions = pod.conditions.Edit();
-  const auto it = std::find_if(conditions.begin(), conditions.end(),
-                               [&](const PodCondition& other) { return other.type == condition.type; });
-  if (it == conditions.end()) {
-    conditions.push_back(condition);
-  } else {
-    *it = condition;
-  }
 }
 
 }  // namespace
@@ -193,38 +179,21 @@ void SimulatedCluster::Erase(Kind kind, const std::string& key) {
 }
 
 ClusterObject* SimulatedCluster::FindPod(const ObjectName& name, ApiStatus& status) {
-  const std::string key = KeyOf(name.namespace_, name.name);
-  const auto it = shelf(Kind::kPod).objects.find(key);
-  if (it == shelf(Kind::kPod).objects.end()) {
-    status = {404, "pods \"" + name.name + "\" not found"};
-    return nullptr;
-  }
-  const std::string& uid = MetaOf(it->second).uid;
-  if (!name.uid.empty() && name.uid != uid) {
-    status = {409, "Operation cannot be fulfilled on pods \"" + name.name +
-                       "\": Precondition failed: UID in precondition: " + name.uid + ", UID in object meta: " + uid};
-    return nullptr;
-  }
-  return &it->second;
+  const auto it = shelf(Kind::kPod).objects.find(KeyOf(name.namespace_, name.name));
+  const bool there = it != shelf(Kind::kPod).objects.end();
+  status = client::CheckIncarnation(name, there ? std::get<Ptr<Pod>>(it->second).get() : nullptr);
+  return status.ok() ? &it->second : nullptr;
 }
 
 ApiStatus SimulatedCluster::BindPod(const ObjectName& name, const std::string& node) {
   ApiStatus status;
   ClusterObject* stored = FindPod(name, status);
   if (stored == nullptr) return status;
-  if (node.empty()) return {422, "Binding \"" + name.name + "\": target.name: must not be empty"};
   const Ptr<Pod> before = std::get<Ptr<Pod>>(*stored);
-  if (before->terminating()) return BindingConflict(*before, "is being deleted, cannot be assigned to a host");
-  if (!before->node_name.empty()) {
-    return BindingConflict(*before, "is already assigned to node \"" + before->node_name + "\"");
-  }
-  if (!before->scheduling_gates.empty()) return BindingConflict(*before, "has non-empty .spec.schedulingGates");
+  status = client::CheckBinding(*before, node);
+  if (!status.ok()) return status;
   if (on_bind) on_bind(*before, node);
-  const Ptr<Pod> after = ChangePod(*stored, [&](Pod& pod) {
-    pod.node_name = node;
-    pod.nominated_node_name.clear();  // as servers do since 1.35
-    SetCondition(pod, {"PodScheduled", "True", "", ""});
-  });
+  const Ptr<Pod> after = ChangePod(*stored, [&](Pod& pod) { client::ApplyBinding(node, pod); });
   PodOnNode(before, after);
   return {201, ""};
 }
@@ -233,15 +202,8 @@ ApiStatus SimulatedCluster::PatchPod(const client::PodStatusPatch& patch) {
   ApiStatus status;
   ClusterObject* stored = FindPod(patch.pod, status);
   if (stored == nullptr) return status;
-  const Pod& now = *std::get<Ptr<Pod>>(*stored);
-  const PodCondition* condition = patch.condition ? now.FindCondition(patch.condition->type) : nullptr;
-  const bool other_condition = patch.condition && (condition == nullptr || *condition != *patch.condition);
-  const bool other_node = patch.nominated_node_name && *patch.nominated_node_name != now.nominated_node_name;
-  if (!other_condition && !other_node) return {};
-  ChangePod(*stored, [&](Pod& pod) {
-    if (other_condition) SetCondition(pod, *patch.condition);
-    if (other_node) pod.nominated_node_name = *patch.nominated_node_name;
-  });
+  if (client::ChangesStatus(patch, *std::get<Ptr<Pod>>(*stored)))
+    ChangePod(*stored, [&](Pod& pod) { client::ApplyStatus(patch, pod); });
   return {};
 }
 

@@ -9,6 +9,8 @@
 #include <memory>
 #include <utility>
 
+#include "bench/cpu_time.h"
+
 namespace berth::bench {
 namespace {
 
@@ -74,21 +76,19 @@ Value ToValue(const std::vector<WorkloadResult>& results) {
   return out;
 }
 
-Error Measurement::Start(EngineCluster& cluster, PodSelector selector) {
+Error Measurement::Start(InstantCluster& cluster, PodSelector selector) {
   if (on()) return Error("metrics are being collected already");
   selector_ = std::move(selector);
-  event_began_ = cluster.event_ns();
   process_began_ = ProcessCpuNs() - making_ns_;
   for (PodEntry* entry : cluster.AllPods())
     if (entry->paced && entry->pod->node_name.empty()) Created(*entry);
   return Error::Ok();
 }
 
-Error Measurement::Stop(const EngineCluster& cluster) {
+Error Measurement::Stop(const InstantCluster& cluster) {
   if (!on()) return Error("no metrics are being collected");
   selector_.reset();
   result_.process_ns += ProcessCpuNs() - making_ns_ - process_began_;
-  result_.event_ns += cluster.event_ns() - event_began_;
   result_.nodes = cluster.nodes();
   result_.rss_mb = ResidentMegabytes();
   return Error::Ok();
@@ -101,18 +101,15 @@ void Measurement::Created(PodEntry& entry) {
   result_.scheduled += !entry.pod->node_name.empty();  // it came with its node
 }
 
-void Measurement::Attempted(const Attempt& attempt) {
-  if (attempt.entry && attempt.entry->measured) {
-    result_.scheduled += attempt.kind == Attempt::Kind::kPlaced;
-    if (attempt.kind == Attempt::Kind::kRejected) attempt.entry->message = attempt.message;
-  }
+void Measurement::Attempted(PodEntry* entry, const std::string& rejection, int64_t cpu_ns) {
+  if (entry && entry->measured && !rejection.empty()) entry->message = rejection;
   if (!on()) return;
   ++result_.attempts;
-  result_.attempt_ns += attempt.cpu_ns;
-  samples_.push_back(static_cast<float>(attempt.cpu_ns) / 1000.0f);
+  result_.attempt_ns += cpu_ns;
+  samples_.push_back(static_cast<float>(cpu_ns) / 1000.0f);
 }
 
-WorkloadResult Measurement::Finish(EngineCluster& cluster) {
+WorkloadResult Measurement::Finish(InstantCluster& cluster) {
   if (on()) (void)Stop(cluster);
   std::map<std::string, size_t> pods_by_node;
   for (const PodEntry* entry : cluster.AllPods()) {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/engine_cluster.h"
+#include "bench/instant_cluster.h"
 #include "bench/operation.h"
 #include "berth/value.h"
 
@@ -56,19 +56,25 @@ class Measurement {
  public:
   bool on() const { return selector_.has_value(); }
   // From now on pods that `selector` matches are measured, those that wait already included. The error: it is on.
-  Error Start(EngineCluster& cluster, PodSelector selector);
+  Error Start(InstantCluster& cluster, PodSelector selector);
   // The error: it is not on.
-  Error Stop(const EngineCluster& cluster);
+  Error Stop(const InstantCluster& cluster);
   // Once for every pod that an op creates.
   void Created(PodEntry& entry);
-  // Once for every attempt.
-  void Attempted(const Attempt& attempt);
+  // Once for every attempt. `entry` is null when the pod is gone; `rejection` is empty when it was not rejected.
+  void Attempted(PodEntry* entry, const std::string& rejection, int64_t cpu_ns);
+  // Once for every pod that is bound.
+  void Bound(const PodEntry& entry) { result_.scheduled += entry.measured; }
+  // So much CPU went into applying news.
+  void Heard(int64_t cpu_ns) {
+    if (on()) result_.event_ns += cpu_ns;
+  }
   // So much CPU went into making an object, which is the bench's work.
   void Made(int64_t ns) { making_ns_ += ns; }
   // A pod that is about to go, placed or not.
   void GivenUp(const PodEntry& entry) { result_.unschedulable += Open(entry); }
   // After the last op.
-  WorkloadResult Finish(EngineCluster& cluster);
+  WorkloadResult Finish(InstantCluster& cluster);
 
  private:
   static bool Open(const PodEntry& entry) { return entry.measured && entry.pod->node_name.empty(); }
@@ -76,7 +82,7 @@ class Measurement {
   WorkloadResult result_;
   std::optional<PodSelector> selector_;  // of the present measurement
   std::vector<float> samples_;           // µs
-  int64_t event_began_ = 0, process_began_ = 0;
+  int64_t process_began_ = 0;
   int64_t making_ns_ = 0;
 };
 

@@ -8,6 +8,10 @@
 #include <memory>
 #include <utility>
 
+#include "bench/cpu_time.h"
+#include "bench/instant_cluster.h"
+#include "cycle/scheduler.h"
+#include "util/inbox.h"
 #include "util/timer_queue.h"
 #include "util/virtual_clock.h"
 
@@ -49,10 +53,10 @@ ClusterObject WithFeatures(const ClusterObject& object, const List<std::string>&
   return client::Ptr<Node>(node);
 }
 
-class WorkloadRun {
+class WorkloadRun final : private cycle::Observer {
  public:
   WorkloadRun(WorkloadPlan& plan, const config::SchedulerConfiguration& config, const Registry& registry, bool verify)
-      : plan_(plan), config_(config), registry_(registry), verify_(verify), clock_(kStart) {}
+      : plan_(plan), config_(config), registry_(registry), verify_(verify), clock_(kStart), cluster_(inbox_, clock_) {}
 
   Result<WorkloadResult> Run();
 
@@ -69,15 +73,27 @@ class WorkloadRun {
   Error UpdateAny(Step& step);
   Error Barrier(const Operation& op);
 
+  Error StartScheduler();
   Result<ClusterObject> Make(ObjectTemplate& from, Making making);
+  PodEntry* Put(const ClusterObject& object);
   void EnsureNamespace(const std::string& name);
   void Remove(Kind kind, const std::string& ns, const std::string& name);
   void ChurnTick(Step& step, const std::string& ns, const std::shared_ptr<std::vector<std::string>>& names,
                  int64_t tick);
   void Settle(PodEntry& entry);
 
-  // One timer or one attempt at the present time; false when there is neither.
+  // What the scheduler tells, within an attempt's time: only noted.
+  void OnAttempt(const cycle::Attempt& attempt) override;
+  void OnSkipped(const Pod& pod) override;
+  void OnDifference(const std::string& text) override;
+
+  // Lets the scheduler apply all news, and those that follow from it.
+  void Hear();
+  void PassTo(Time time);
+  // Timers and one attempt at the present time; false when there is neither.
   bool Advance();
+  // When there is something to do next.
+  Time Next() const;
   // Until all awaited pods are where they should be; false when some cannot get there.
   bool Await(bool attempted);
   void RunUntil(Time end);
@@ -87,7 +103,8 @@ class WorkloadRun {
   const Registry& registry_;
   const bool verify_;
   util::VirtualClock clock_;
-  std::unique_ptr<EngineCluster> cluster_;
+  util::Inbox inbox_;
+  InstantCluster cluster_;
   TimerQueue timers_;
   uint64_t serial_ = 0;
   size_t churns_ = 0, jobs_ = 0;  // that go on for ever, that end by themselves
@@ -96,8 +113,18 @@ class WorkloadRun {
   Time progress_ = kStart;       // when an awaited pod last got there
   Error failure_ = Error::Ok();  // of something in the background
 
+  // The latest attempt.
+  struct {
+    std::string pod;        // namespace/name
+    std::string rejection;  // empty: none
+    bool skipped = false;   // there was nothing to decide
+  } tried_;
+  uint64_t differences_ = 0;
+  std::string first_difference_;
+
   Measurement measurement_;
-  std::string not_built_;  // found out while running
+  std::string not_built_;                        // found out while running
+  std::unique_ptr<cycle::Scheduler> scheduler_;  // last: it uses all of the above
 };
 
 Result<WorkloadResult> WorkloadRun::Run() {
@@ -107,9 +134,7 @@ Result<WorkloadResult> WorkloadRun::Run() {
   result.not_built = plan_.not_built;
   if (!result.not_built.empty()) return result;
   ::malloc_trim(0);  // what earlier workloads left is not this one's
-  Result<std::unique_ptr<EngineCluster>> made = EngineCluster::Make(config_, registry_, clock_, {verify_});
-  if (!made.ok()) return made.error();
-  cluster_ = std::move(made).value();
+  if (Error error = StartScheduler(); !error.ok()) return error;
   for (size_t i = 0; i < plan_.steps.size(); ++i) {
     if (const Error error = Do(plan_.steps[i], i); !error.ok()) return error.Wrap(plan_.steps[i].op.path);
     if (!failure_.ok()) return failure_;
@@ -118,12 +143,30 @@ Result<WorkloadResult> WorkloadRun::Run() {
       return result;
     }
   }
-  result = measurement_.Finish(*cluster_);
+  result = measurement_.Finish(cluster_);
   result.test_case = plan_.test_case;
   result.workload = plan_.workload;
-  if (verify_)
-    result.comparison = {cluster_->engine().compared(), cluster_->differences(), cluster_->first_difference()};
+  if (verify_) result.comparison = {scheduler_->engine().compared(), differences_, first_difference_};
   return result;
+}
+
+Error WorkloadRun::StartScheduler() {
+  config::SchedulerConfiguration config = config_;
+  config.parallelism = 1;  // CPU of helping threads would not be seen
+  cycle::SchedulerOptions options;
+  options.observer = this;
+  options.verify = verify_;
+  Result<std::unique_ptr<cycle::Scheduler>> made =
+      cycle::Scheduler::Make(config, registry_, cluster_, inbox_, clock_, options);
+  if (!made.ok()) return made.error();
+  scheduler_ = std::move(made).value();
+  cluster_.on_bound = [this](PodEntry& entry) {
+    measurement_.Bound(entry);
+    Settle(entry);
+  };
+  scheduler_->Start();
+  Hear();
+  return scheduler_->synced() ? Error::Ok() : Error("the scheduler has not read the empty cluster");
 }
 
 Error WorkloadRun::Do(Step& step, size_t index) {
@@ -145,9 +188,9 @@ Error WorkloadRun::Do(Step& step, size_t index) {
       RunUntil(clock_.Now() + op.duration);
       return Error::Ok();
     case OpCode::kStartCollectingMetrics:
-      return measurement_.Start(*cluster_, op.selector);
+      return measurement_.Start(cluster_, op.selector);
     case OpCode::kStopCollectingMetrics:
-      return measurement_.Stop(*cluster_);
+      return measurement_.Stop(cluster_);
     case OpCode::kCreateAny:
       return CreateAny(step);
     case OpCode::kUpdateAny:
@@ -162,24 +205,27 @@ Error WorkloadRun::Do(Step& step, size_t index) {
 // Objects.
 
 Result<ClusterObject> WorkloadRun::Make(ObjectTemplate& from, Making making) {
-  if (cluster_->size() >= kMaxObjects)
+  if (cluster_.size() >= kMaxObjects)
     return Error("there are " + std::to_string(kMaxObjects) + " objects, and there may not be more");
   making.serial = serial_++;
   const int64_t began = ProcessCpuNs();
-  Result<ClusterObject> made = from.Make(making, cluster_->priority_classes());
+  Result<ClusterObject> made = from.Make(making, cluster_.priority_classes());
   measurement_.Made(ProcessCpuNs() - began);
-  if (!made.ok()) return made;
-  ObjectMeta meta = client::MetaOf(*made);
-  meta.creation_time = clock_.Now();
-  return client::WithMeta(*made, std::move(meta));
+  return made;
+}
+
+PodEntry* WorkloadRun::Put(const ClusterObject& object) {
+  PodEntry* entry = cluster_.Put(object);
+  Hear();
+  return entry;
 }
 
 void WorkloadRun::EnsureNamespace(const std::string& name) {
-  if (cluster_->Has(Kind::kNamespace, "", name)) return;
+  if (cluster_.Has(Kind::kNamespace, "", name)) return;
   auto made = std::make_shared<Namespace>();
   made->meta.name = name;
   ApplyDefaults(*made);
-  cluster_->Put(client::Ptr<Namespace>(made));
+  Put(client::Ptr<Namespace>(made));
 }
 
 Error WorkloadRun::CreateNodes(Step& step) {
@@ -189,7 +235,7 @@ Error WorkloadRun::CreateNodes(Step& step) {
     Result<ClusterObject> made = Make(step.templates[0], {i, op.count, "", "", 0});
     if (!made.ok()) return made.error();
     ObjectMeta meta = client::MetaOf(*made);
-    if (cluster_->Has(Kind::kNode, "", meta.name)) return Error("node " + meta.name + " exists already");
+    if (cluster_.Has(Kind::kNode, "", meta.name)) return Error("node " + meta.name + " exists already");
     meta.labels = WithLabel(meta.labels, "kubernetes.io/hostname", meta.name);
     if (op.label_strategy) {
       const auto& values = op.label_strategy->values;
@@ -205,9 +251,9 @@ Error WorkloadRun::CreateNodes(Step& step) {
         migrated += (migrated.empty() ? "" : ",") + plugin;
       csi->meta.annotations = Labels({{"storage.alpha.kubernetes.io/migrated-plugins", migrated}});
       for (const auto& [driver, limit] : op.allocatable_strategy->csi_limits) csi->driver_limits[driver] = limit;
-      cluster_->Put(client::Ptr<CsiNode>(csi));
+      Put(client::Ptr<CsiNode>(csi));
     }
-    cluster_->Put(client::WithMeta(*made, std::move(meta)));
+    Put(client::WithMeta(*made, std::move(meta)));
   }
   return Error::Ok();
 }
@@ -215,10 +261,10 @@ Error WorkloadRun::CreateNodes(Step& step) {
 Error WorkloadRun::CreateNamespaces(Step& step) {
   for (int64_t i = 0; i < step.op.count; ++i) {
     const std::string name = step.op.prefix + "-" + std::to_string(i);
-    if (cluster_->Has(Kind::kNamespace, "", name)) continue;  // as upstream: it stays as it is
+    if (cluster_.Has(Kind::kNamespace, "", name)) continue;  // as upstream: it stays as it is
     const Result<ClusterObject> made = Make(step.templates[0], {i, step.op.count, "", name, 0});
     if (!made.ok()) return made.error();
-    cluster_->Put(*made);
+    Put(*made);
   }
   return Error::Ok();
 }
@@ -230,9 +276,9 @@ Error WorkloadRun::CreateAny(Step& step) {
     const Result<ClusterObject> made = Make(step.templates[0], {i, op.count, op.namespace_.value_or(""), "", 0});
     if (!made.ok()) return made.error();
     const ObjectMeta& meta = client::MetaOf(*made);
-    if (cluster_->Has(client::KindOf(*made), meta.namespace_, meta.name))
+    if (cluster_.Has(client::KindOf(*made), meta.namespace_, meta.name))
       return Error(std::string(client::ToString(client::KindOf(*made))) + " " + FullName(meta) + " exists already");
-    cluster_->Put(*made);
+    Put(*made);
   }
   return Error::Ok();
 }
@@ -244,10 +290,10 @@ Error WorkloadRun::UpdateAny(Step& step) {
     Result<ClusterObject> made = Make(step.templates[0], {i, op.count, op.namespace_.value_or(""), "", 0});
     if (!made.ok()) return made.error();
     const ObjectMeta& meta = client::MetaOf(*made);
-    if (!cluster_->Has(client::KindOf(*made), meta.namespace_, meta.name))
+    if (!cluster_.Has(client::KindOf(*made), meta.namespace_, meta.name))
       return Error(std::string(client::ToString(client::KindOf(*made))) + " " + FullName(meta) +
                    " is not there, so it cannot be updated");
-    cluster_->Put(*made);
+    Put(*made);
   }
   return Error::Ok();
 }
@@ -266,12 +312,13 @@ Error WorkloadRun::CreatePodBatch(Step& step, const std::string& ns) {
     if (!pod.resource_claims.empty())
       not_built_ = op.path + ": createPods: pod resourceClaims: dynamic resource allocation is not there yet";
     if (!not_built_.empty()) return Error::Ok();
-    if (cluster_->FindPod(ns, pod.name())) return Error("pod " + FullName(pod) + " exists already");
-    PodEntry* entry = cluster_->Put(*made);
+    if (cluster_.Has(Kind::kPod, ns, pod.name())) return Error("pod " + FullName(pod) + " exists already");
+    PodEntry* entry = Put(*made);
     entry->paced = true;
     entry->finalizers = step.templates[0].has_finalizers();
     measurement_.Created(*entry);
-    entry->attempted = cluster_->queue().PlaceOf(pod) == queue::Place::kGated;  // the API server says so of gated ones
+    entry->attempted =
+        scheduler_->queue().PlaceOf(pod) == queue::Place::kGated;  // the API server says so of gated ones
     entry->awaited = !op.skip_wait && pod.node_name.empty();
     awaited_ += entry->awaited;
   }
@@ -283,7 +330,7 @@ Error WorkloadRun::CreatePods(Step& step, size_t index) {
   const std::string ns = op.namespace_.value_or("namespace-" + std::to_string(index));
   EnsureNamespace(ns);
   if (op.collect_metrics)
-    if (Error error = measurement_.Start(*cluster_, {{ns}, {}}); !error.ok()) return error;
+    if (Error error = measurement_.Start(cluster_, {{ns}, {}}); !error.ok()) return error;
   const Time end = clock_.Now() + op.duration;
   for (;;) {
     const Time began = clock_.Now();
@@ -294,18 +341,19 @@ Error WorkloadRun::CreatePods(Step& step, size_t index) {
     if (!placed || clock_.Now() == began) RunUntil(end);
     if (clock_.Now() >= end || !failure_.ok()) break;
     // All scheduled: start over with a new batch.
-    for (PodEntry* entry : cluster_->PodsIn(ns)) Remove(Kind::kPod, ns, std::string(entry->pod->name()));
+    for (PodEntry* entry : cluster_.PodsIn(ns)) Remove(Kind::kPod, ns, std::string(entry->pod->name()));
   }
-  return op.collect_metrics ? measurement_.Stop(*cluster_) : Error::Ok();
+  return op.collect_metrics ? measurement_.Stop(cluster_) : Error::Ok();
 }
 
 void WorkloadRun::Remove(Kind kind, const std::string& ns, const std::string& name) {
   if (kind == Kind::kPod)
-    if (PodEntry* entry = cluster_->FindPod(ns, name)) {
+    if (PodEntry* entry = cluster_.FindPod(ns + "/" + name)) {
       Settle(*entry);
       if (!entry->finalizers) measurement_.GivenUp(*entry);
     }
-  cluster_->Remove(kind, ns, name);
+  cluster_.Remove(kind, ns, name);
+  Hear();
 }
 
 // An awaited pod is where it should be, or will never be.
@@ -318,7 +366,7 @@ void WorkloadRun::Settle(PodEntry& entry) {
 
 Error WorkloadRun::DeletePods(const Operation& op) {
   auto names = std::make_shared<std::vector<std::string>>();
-  for (const PodEntry* entry : cluster_->PodsIn(*op.namespace_))
+  for (const PodEntry* entry : cluster_.PodsIn(*op.namespace_))
     if (op.selector.Matches(*entry->pod)) names->push_back(entry->pod->name());
   if (op.per_second == 0) {
     for (const std::string& name : *names) Remove(Kind::kPod, *op.namespace_, name);
@@ -372,8 +420,8 @@ void WorkloadRun::ChurnTick(Step& step, const std::string& ns, const std::shared
       return;
     }
     const ObjectMeta& meta = client::MetaOf(*made);
-    if (cluster_->Has(from.kind(), scope, meta.name)) continue;  // as upstream: it stays as it is
-    if (PodEntry* entry = cluster_->Put(*made)) entry->finalizers = from.has_finalizers();
+    if (cluster_.Has(from.kind(), scope, meta.name)) continue;  // as upstream: it stays as it is
+    if (PodEntry* entry = Put(*made)) entry->finalizers = from.has_finalizers();
     if (slot) *slot = meta.name;
   }
   if (!op.recreate && op.number > 0 && tick + 1 >= op.number) {
@@ -386,23 +434,58 @@ void WorkloadRun::ChurnTick(Step& step, const std::string& ns, const std::shared
 
 // Time.
 
+void WorkloadRun::OnAttempt(const cycle::Attempt& attempt) {
+  tried_.pod.assign(attempt.pod->namespace_()).append("/").append(attempt.pod->name());
+  tried_.rejection.assign(attempt.message);
+  tried_.skipped = false;
+}
+
+void WorkloadRun::OnSkipped(const Pod& pod) {
+  tried_.pod.assign(pod.namespace_()).append("/").append(pod.name());
+  tried_.rejection.clear();
+  tried_.skipped = true;
+}
+
+void WorkloadRun::OnDifference(const std::string& text) {
+  if (differences_++ == 0) first_difference_ = text;
+}
+
+void WorkloadRun::Hear() {
+  cluster_.Serve();
+  do {
+    const int64_t began = ThreadCpuNs();
+    (void)scheduler_->Apply();
+    measurement_.Heard(ThreadCpuNs() - began);
+  } while (cluster_.Serve());
+}
+
+void WorkloadRun::PassTo(Time time) {
+  clock_.MoveTo(time);
+  Hear();
+}
+
+Time WorkloadRun::Next() const {
+  const Time next = std::min(timers_.Next(), scheduler_->NextWake());
+  // Who wants to be woken by now had nothing to do, though; later it may.
+  return next > clock_.Now() ? next : clock_.Now() + kOtherAttemptTime;
+}
+
 bool WorkloadRun::Advance() {
   bool worked = false;
   while (timers_.RunOne(clock_.Now())) worked = true;
-  if (cluster_->queue().NextWake() <= clock_.Now()) cluster_->queue().Tick();
-  const Attempt attempt = cluster_->Next();
-  if (attempt.kind == Attempt::Kind::kNone) return worked;
-  measurement_.Attempted(attempt);
-  if (PodEntry* entry = attempt.entry) {
-    clock_.MoveTo(clock_.Now() + (entry->paced ? kAttemptTime : kOtherAttemptTime));
+  // All news has been heard, so that this is the attempt alone: from popping the pod to handing its binding over.
+  const int64_t began = ThreadCpuNs();
+  (void)scheduler_->RunOnce();
+  const int64_t cpu_ns = ThreadCpuNs() - began;
+  if (!scheduler_->attempted()) return worked;
+  PodEntry* entry = cluster_.FindPod(tried_.pod);
+  measurement_.Attempted(entry, tried_.rejection, cpu_ns);
+  if (entry) {
     entry->attempted = true;
-    const bool placed = attempt.kind == Attempt::Kind::kPlaced;
     // One that is skipped is terminating: nobody will schedule it.
-    if (placed || await_attempt_ || attempt.kind == Attempt::Kind::kSkipped) Settle(*entry);
-  } else {
-    clock_.MoveTo(clock_.Now() + kOtherAttemptTime);
+    if (await_attempt_ || tried_.skipped) Settle(*entry);
   }
-  for (const std::string& uid : attempt.victims) cluster_->Evict(uid);
+  PassTo(clock_.Now() + (entry && entry->paced ? kAttemptTime : kOtherAttemptTime));
   return true;
 }
 
@@ -411,31 +494,30 @@ bool WorkloadRun::Await(bool attempted) {
   progress_ = clock_.Now();
   while (awaited_ > 0 && failure_.ok()) {
     const bool worked = Advance();
-    const queue::SchedulingQueue::Counts counts = cluster_->queue().counts();
-    const bool hope = jobs_ > 0 || counts.active + counts.backoff + counts.error_backoff > 0;
+    const bool hope = jobs_ > 0 || !scheduler_->idle();
     if (!hope && churns_ == 0) break;  // only events could help, and none will come
     if (clock_.Now() - progress_ > (hope ? kPatience : kPatienceWithChurn)) break;
     if (worked) continue;
-    const Time next = std::min(timers_.Next(), cluster_->queue().NextWake());
+    const Time next = Next();
     if (next == TimerQueue::kNever) break;
-    clock_.MoveTo(next);
+    PassTo(next);
   }
   if (awaited_ == 0) return true;
-  for (PodEntry* entry : cluster_->AllPods()) Settle(*entry);
+  for (PodEntry* entry : cluster_.AllPods()) Settle(*entry);
   return false;
 }
 
 void WorkloadRun::RunUntil(Time end) {
   while (clock_.Now() < end && failure_.ok()) {
     if (Advance()) continue;
-    clock_.MoveTo(std::min({end, timers_.Next(), cluster_->queue().NextWake()}));
+    PassTo(std::min(end, Next()));
   }
 }
 
 Error WorkloadRun::Barrier(const Operation& op) {
   for (const std::string& name : op.selector.namespaces)
-    if (!cluster_->Has(Kind::kNamespace, "", name)) return Error("unknown namespace " + name);
-  for (PodEntry* entry : cluster_->AllPods()) {
+    if (!cluster_.Has(Kind::kNamespace, "", name)) return Error("unknown namespace " + name);
+  for (PodEntry* entry : cluster_.AllPods()) {
     if (!entry->paced || !entry->pod->node_name.empty() || !op.selector.Matches(*entry->pod)) continue;
     if (op.attempted && entry->attempted) continue;
     entry->awaited = true;

@@ -9,6 +9,7 @@
 #include "bench/operation.h"
 #include "bench/workload_file.h"
 #include "bench/workload_result.h"
+#include "berth/registry.h"
 #include "config/types.h"
 
 namespace berth::bench {

@@ -62,6 +62,7 @@ class Scheduler::Impl {
   uint64_t random = 0;
   size_t next_start = 0;
   bool attempted = false;
+  mutable bool all_synced = false;  // as synced() found; lists that are in stay in
   // A decision that waits for advice; nothing is popped meanwhile.
   struct Suspended {
     queue::PodTicket ticket;
@@ -130,7 +131,9 @@ Error Scheduler::Impl::Build(const config::SchedulerConfiguration& config, const
 }
 
 bool Scheduler::Impl::synced() const {
-  return std::all_of(reflectors.begin(), reflectors.end(), [](const auto& r) { return !r || r->synced(); });
+  if (!all_synced)
+    all_synced = std::all_of(reflectors.begin(), reflectors.end(), [](const auto& r) { return !r || r->synced(); });
+  return all_synced;
 }
 
 bool Scheduler::Impl::Apply() {
@@ -183,9 +186,7 @@ void Scheduler::Impl::TakeActivations() {
 void Scheduler::Impl::Decide(queue::PodTicket ticket, const framework::Advice* advice) {
   const Ptr<Pod> pod = ticket.pod();
   const framework::Profile* profile = core.ProfileOf(*pod);
-  if (!profile) return ticket.Done();
-  if (pod->terminating()) return Skip(std::move(ticket), *pod);
-  if (core.state.IsAssumed(pod->uid())) return ticket.Done();
+  if (!profile || pod->terminating() || core.state.IsAssumed(pod->uid())) return Skip(std::move(ticket), *pod);
 
   const Snapshot snapshot = core.state.snapshot();
   framework::JudgeOptions options = SearchOf(*profile, snapshot, next_start);
@@ -210,9 +211,12 @@ void Scheduler::Impl::Decide(queue::PodTicket ticket, const framework::Advice* a
 }
 
 void Scheduler::Impl::Skip(queue::PodTicket ticket, const Pod& pod) {
-  recorder.SkippedTerminating(pod);
-  core.state.ClearNomination(pod.uid());  // it will not come, so it holds no place
+  if (pod.terminating() && core.ProfileOf(pod)) {
+    recorder.SkippedTerminating(pod);
+    core.state.ClearNomination(pod.uid());  // it will not come, so it holds no place
+  }
   ticket.Done();
+  if (core.options.observer) core.options.observer->OnSkipped(pod);
 }
 
 bool Scheduler::Impl::Suspend(queue::PodTicket& ticket, const Snapshot& snapshot, const Judgement& judgement) {

@@ -42,6 +42,8 @@ class Observer {
   // Whether the next attempt of this pod is to be judged in full, with a verdict and scores for every node.
   virtual bool WantsJudgement(const Pod&) { return false; }
   virtual void OnAttempt(const Attempt&) {}
+  // A pod was popped and let go without a decision: it is terminating, assumed already, or of no profile of ours.
+  virtual void OnSkipped(const Pod&) {}
   // The pod is bound; `node` accepted it.
   virtual void OnBound(const Pod& /*pod*/, const std::string& /*node*/) {}
   // A binding cycle failed after the pod had been assumed.

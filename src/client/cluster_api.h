@@ -28,6 +28,11 @@ struct ApiStatus {
   // Nobody knows whether the write took effect: whoever must know has to read the object.
   bool uncertain() const { return !unsent && (code == 0 || code >= 500); }
 };
+// What went wrong, for people; never empty.
+inline std::string TextOf(const ApiStatus& status) {
+  if (!status.message.empty()) return status.message;
+  return status.code == 0 ? "no answer from the API server" : "the API server answered " + std::to_string(status.code);
+}
 using Answer = std::function<void(const ApiStatus&)>;
 
 struct ListAnswer {

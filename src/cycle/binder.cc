@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Binding, and finding out.
+// When to ask again.
 #include "cycle/binder.h"
 
 #include <algorithm>
@@ -7,50 +7,24 @@
 
 namespace berth::cycle {
 
+Binder::Binder(Core& core)
+    : core_(core),
+      binder_(core.api,
+              {.watched = [this](const client::ObjectName& pod) { return core_.FindPod(pod.namespace_, pod.name); },
+               .retry = [this](const client::PodBinder::Doubt& doubt,
+                               std::function<void()> again) { AskLater(doubt, std::move(again)); }}) {}
+
 void Binder::Bind(const Pod& pod, const std::string& node, std::function<void(Verdict)> done) {
-  auto question = std::make_shared<Question>();
-  question->pod = client::NameOf(pod);
-  question->node = node;
-  question->done = std::move(done);
-  core_.api.Bind(question->pod, node, core_.Counted([this, question](const client::ApiStatus& status) {
-    if (status.ok()) return question->done({});
-    question->failure = status.message.empty() ? "no answer" : status.message;
-    if (!status.uncertain()) return question->done(Verdict::Fail(question->failure));
-    Verify(question);
-  }));
+  binder_.Bind(client::NameOf(pod), node, std::nullopt, std::move(done));
 }
 
-bool Binder::Settle(const Question& question, const Ptr<Pod>& pod) const {
-  if (pod->uid() != question.pod.uid) {
-    question.done(Verdict::Fail(question.failure + "; another pod has the name now"));
-  } else if (pod->node_name == question.node) {
-    question.done({});
-  } else if (!pod->node_name.empty()) {
-    question.done(Verdict::Fail("pod " + FullName(*pod) + " is already assigned to node \"" + pod->node_name + "\""));
-  } else {
-    return false;
-  }
-  return true;
-}
-
-void Binder::Verify(const std::shared_ptr<Question>& question) {
-  // The watch may know already.
-  const Ptr<Pod> seen = core_.FindPod(question->pod.namespace_, question->pod.name);
-  if (seen && Settle(*question, seen)) return;
-  core_.api.GetPod(
-      question->pod.namespace_, question->pod.name,
-      core_.Counted([this, question](const client::ApiStatus& status, const Ptr<Pod>& pod) {
-        if (status.not_found()) return question->done(Verdict::Fail(question->failure));
-        if (status.ok() && pod) {
-          if (!Settle(*question, pod)) question->done(Verdict::Fail(question->failure));
-          return;
-        }
-        if (question->tries == 0 && !status.uncertain() && status.code != 429)
-          core_.Complain("whether pod " + question->pod.namespace_ + "/" + question->pod.name + " was bound to " +
-                         question->node + " is not known yet: " + std::to_string(status.code) + " " + status.message);
-        const int64_t seconds = std::min(10, 1 << std::min(question->tries++, 4));
-        core_.timers.At(core_.clock.Now() + Duration::Seconds(seconds), [this, question] { Verify(question); });
-      }));
+void Binder::AskLater(const client::PodBinder::Doubt& doubt, std::function<void()> again) {
+  const client::ApiStatus& status = doubt.status;
+  if (doubt.tries == 1 && !status.uncertain() && status.code != 429)
+    core_.Complain("whether pod " + doubt.pod.namespace_ + "/" + doubt.pod.name + " was bound to " + doubt.node +
+                   " is not known yet: " + std::to_string(status.code) + " " + status.message);
+  const int64_t seconds = std::min(10, 1 << std::min(doubt.tries - 1, 4));
+  core_.timers.At(core_.clock.Now() + Duration::Seconds(seconds), std::move(again));
 }
 
 }  // namespace berth::cycle

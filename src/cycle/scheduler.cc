@@ -171,8 +171,8 @@ Time Scheduler::Impl::NextWake() const {
 bool Scheduler::Impl::idle() const {
   const queue::SchedulingQueue::Counts counts = core.queue->counts();
   return synced() && counts.active + counts.backoff + counts.error_backoff + counts.in_flight == 0 &&
-         core.requests == 0 && core.timers.empty() && bindings.size() == 0 && evictions.empty() && statuses.empty() &&
-         !suspended;
+         core.requests == 0 && core.timers.empty() && binder.empty() && bindings.size() == 0 && evictions.empty() &&
+         statuses.empty() && !suspended;
 }
 
 void Scheduler::Impl::TakeActivations() {

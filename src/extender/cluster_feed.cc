@@ -20,19 +20,7 @@ static_assert(kFindWithin.ns + kBindWithin.ns < Duration::Seconds(5).ns);
 
 constexpr const char* kTooLate = "it took too long: whoever asked may have given up";
 
-std::string TextOf(const client::ApiStatus& status) {
-  if (status.code == 0) return status.message.empty() ? "no answer from the API server" : status.message;
-  return status.message.empty() ? "the API server answered " + std::to_string(status.code) : status.message;
-}
-
 }  // namespace
-
-struct ClusterFeed::Question {
-  client::ObjectName pod;
-  std::string node;
-  std::string failure;  // what the lost answer looked like
-  std::function<void(Verdict)> done;
-};
 
 ClusterFeed::ClusterFeed(const Clock& clock, util::Log& log) : clock_(clock), log_(log) {}
 
@@ -42,6 +30,7 @@ Result<std::unique_ptr<ClusterFeed>> ClusterFeed::Make(const Connect& connect, c
   if (!api.ok()) return api.error();
   const auto warn = [&log](const std::string& text) { log.Say(LogSeverity::kWarning, text); };
   feed->api_ = std::make_unique<ReportingApi>(std::move(api).value(), warn);
+  feed->binder_ = std::make_unique<client::PodBinder>(*feed->api_);
   feed->mirror_ = std::make_unique<ClusterMirror>(*feed->api_, feed->timers_, clock, warn);
   return feed;
 }
@@ -65,6 +54,7 @@ void ClusterFeed::Stop() {
     const std::lock_guard lock(mutex_);
     synced_ = false;
     mirror_.reset();
+    binder_.reset();
     api_.reset();
   }
   // The API's end answers what was under way. Nobody reads that, but it holds callbacks of those who asked, whose
@@ -142,7 +132,7 @@ void ClusterFeed::FindPod(const std::string& ns, const std::string& name,
       const bool late = clock_.Now() >= until;
       if (status.ok() && pod && !late) return Later([done, pod] { done(pod); });
       const Error error("pod " + ns + "/" + name +
-                        " cannot be read: " + (status.ok() && late ? kTooLate : TextOf(status)));
+                        " cannot be read: " + (status.ok() && late ? kTooLate : client::TextOf(status)));
       Later([done, error] { done(error); });
     };
     const Duration left = until - clock_.Now();
@@ -152,27 +142,13 @@ void ClusterFeed::FindPod(const std::string& ns, const std::string& name,
 }
 
 void ClusterFeed::Bind(const Pod& pod, const std::string& node, std::function<void(Verdict)> done) {
-  auto question = std::make_shared<Question>(Question{client::NameOf(pod), node, "", std::move(done)});
   const Time until = clock_.Now() + kBindWithin;
-  Post([this, question, until] {
+  Post([this, pod = client::NameOf(pod), node, until, done = std::move(done)] {
+    const auto answer = [this, done](const Verdict& verdict) { Later([done, verdict] { done(verdict); }); };
     const Duration left = until - clock_.Now();
-    if (left.ns <= 0) return Later([question] { question->done(Verdict::Fail(kTooLate)); });
-    api_->BindWithin(left, question->pod, question->node, [this, question](const client::ApiStatus& status) {
-      if (status.ok()) return Later([question] { question->done({}); });
-      question->failure = TextOf(status);
-      if (status.uncertain()) return LookUp(question);
-      Later([question] { question->done(Verdict::Fail(question->failure)); });
-    });
+    if (left.ns <= 0) return answer(Verdict::Fail(kTooLate));
+    binder_->Bind(pod, node, left, answer);
   });
-}
-
-void ClusterFeed::LookUp(const std::shared_ptr<Question>& question) {
-  api_->GetPod(question->pod.namespace_, question->pod.name,
-               [this, question](const client::ApiStatus& status, const Ptr<Pod>& pod) {
-                 const bool bound =
-                     status.ok() && pod && pod->uid() == question->pod.uid && pod->node_name == question->node;
-                 Later([question, bound] { question->done(bound ? Verdict() : Verdict::Fail(question->failure)); });
-               });
 }
 
 }  // namespace berth::extender

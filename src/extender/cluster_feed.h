@@ -15,6 +15,7 @@
 #include "berth/clock.h"
 #include "berth/error.h"
 #include "client/cluster_api.h"
+#include "client/pod_binder.h"
 #include "extender/cluster_mirror.h"
 #include "extender/extender_service.h"
 #include "util/inbox.h"
@@ -55,14 +56,12 @@ class ClusterFeed final : public NodeSource, public Binder {
   void Bind(const Pod& pod, const std::string& node, std::function<void(Verdict)> done) override;
 
  private:
-  struct Question;
   ClusterFeed(const Clock& clock, util::Log& log);
   void Run();
   void Post(std::function<void()> letter);
   Error NotReady();
   // On the thread, once the cluster may be read by others again.
   void Later(std::function<void()> call) { later_.push_back(std::move(call)); }
-  void LookUp(const std::shared_ptr<Question>& question);
 
   const Clock& clock_;
   util::Log& log_;
@@ -71,6 +70,7 @@ class ClusterFeed final : public NodeSource, public Binder {
   util::TimerQueue timers_;                   // of the thread
   std::vector<std::function<void()>> later_;  // of the thread
   std::unique_ptr<client::ClusterApi> api_;
+  std::unique_ptr<client::PodBinder> binder_;
   std::mutex mutex_;  // held by the thread while it applies news, by others while they read
   std::unique_ptr<ClusterMirror> mirror_;
   std::atomic<bool> synced_ = false, stop_ = false;

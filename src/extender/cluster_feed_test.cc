@@ -373,8 +373,11 @@ TEST_F(ClusterFeedTest, ABindingWhoseAnswerIsLostIsLookedUp) {
   world_.bind_status = {0, ""};
   world_.pods["default/p"] = *PodOn("p", "1", "n");
   EXPECT_EQ(BindNow(*PodOn("p", "1", ""), "n"), "");
-  EXPECT_EQ(BindNow(*PodOn("p", "1", ""), "other"), "no answer from the API server");
-  EXPECT_EQ(BindNow(*Versioned<Pod>(MakePod("p"), "1", "another"), "n"), "no answer from the API server");
+  EXPECT_EQ(BindNow(*PodOn("p", "1", ""), "other"), "pod default/p is already assigned to node \"n\"");
+  EXPECT_EQ(BindNow(*Versioned<Pod>(MakePod("p"), "1", "another"), "n"),
+            "no answer from the API server; another pod has the name now");
+  world_.pods["default/p"] = *PodOn("p", "1", "");
+  EXPECT_EQ(BindNow(*PodOn("p", "1", ""), "n"), "no answer from the API server");
 }
 
 TEST_F(ClusterFeedTest, ABindingIsNotPostedWhenKubeSchedulerHasGivenUp) {

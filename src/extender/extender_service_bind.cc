@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Binding: whoever reaches the port asks with our rights, so the pod is looked at first.
 #include <algorithm>
-#include <atomic>
-#include <mutex>
-#include <optional>
+#include <memory>
 #include <tuple>
 #include <utility>
 
 #include "api/validate_names.h"
 #include "extender/extender_service.h"
-#include "framework/guard.h"
+#include "framework/binding_stages.h"
 
 namespace berth::extender {
 namespace {
-
-using Reply = std::function<void(std::string)>;
 
 constexpr char kNoBinder[] = "cannot bind: no API server is configured";
 
@@ -61,79 +57,13 @@ std::string Objection(const ExtenderBindingArgs& args, const Pod* pod, const std
   return "";
 }
 
-// Asks the Bind plugins in turn until one does not skip. Kept alive by the callbacks it hands out.
-class BindRun : public std::enable_shared_from_this<BindRun> {
- public:
-  // `judging` is held while a plugin is asked.
-  BindRun(const framework::Profile& profile, std::mutex& judging, Placement placement, Reply done)
-      : profile_(profile),
-        judging_(judging),
-        placement_(std::move(placement)),
-        done_(std::move(done)),
-        states_(profile.plugins.size()) {}
-  ~BindRun() {
-    if (!answered_.exchange(true)) done_("the Bind plugin gave no answer");
-  }
-  BindRun(const BindRun&) = delete;
-  BindRun& operator=(const BindRun&) = delete;
-
-  // Asks from this one on.
-  void Ask(size_t position) {
-    for (; position < profile_.bind.size(); ++position) {
-      const std::optional<Verdict> verdict = Call(position);
-      if (!verdict) return;  // the answer will come
-      if (verdict->code() != Code::kSkip) return Take(*verdict);
-    }
-    Answer("no Bind plugin took the pod");
-  }
-
- private:
-  // One plugin's answer. One that comes while the plugin is still being called waits for the end of the call: then
-  // `judging_` is free again.
-  struct Attempt {
-    std::mutex mutex;
-    bool calling = true, answered = false;
-    std::optional<Verdict> verdict;
-  };
-
-  std::optional<Verdict> Call(size_t position) {
-    const auto& entry = profile_.bind[position];
-    const auto attempt = std::make_shared<Attempt>();
-    const Done done = [self = shared_from_this(), attempt, position](const Verdict& verdict) {
-      {
-        const std::lock_guard lock(attempt->mutex);
-        if (std::exchange(attempt->answered, true)) return;
-        attempt->verdict = verdict;
-        if (attempt->calling) return;
-      }
-      if (verdict.code() == Code::kSkip) return self->Ask(position + 1);
-      self->Take(verdict);
-    };
-    const Error error = framework::GuardError([&] {
-      const std::lock_guard lock(judging_);
-      entry.plugin->Bind(placement_, states_[entry.index], done);
-      return Error::Ok();
-    });
-    const std::lock_guard lock(attempt->mutex);
-    attempt->calling = false;
-    if (!error.ok() && !std::exchange(attempt->answered, true)) attempt->verdict = Verdict::Fail(error.text());
-    return attempt->verdict;
-  }
-  void Take(const Verdict& verdict) {
-    const std::string text = verdict.message();
-    Answer(verdict.fits() ? "" : text.empty() ? "binding was refused without a reason" : text);
-  }
-  void Answer(std::string error) {
-    if (!answered_.exchange(true)) done_(std::move(error));
-  }
-
-  const framework::Profile& profile_;
-  std::mutex& judging_;
-  const Placement placement_;
-  const Reply done_;
-  std::vector<StateSlot> states_;
-  std::atomic<bool> answered_ = false;
-};
+// The reply's Error.
+std::string ErrorOf(const Verdict& verdict) {
+  if (verdict.fits()) return "";
+  if (verdict.code() == Code::kSkip) return "no Bind plugin took the pod";
+  std::string text = verdict.message();
+  return text.empty() ? "binding was refused without a reason" : text;
+}
 
 }  // namespace
 
@@ -157,13 +87,11 @@ void ExtenderService::Bind(const ExtenderBindingArgs& args, std::function<void(s
 
 void ExtenderService::BindPod(std::shared_ptr<const Pod> pod, const std::string& node,
                               std::function<void(std::string)> done) {
-  if (!profile_->bind.empty()) {
-    return std::make_shared<BindRun>(*profile_, judging_, Placement{std::move(pod), node}, std::move(done))->Ask(0);
-  }
-  writer_.Bind(*pod, node, [pod, done = std::move(done)](const Verdict& verdict) {
-    const std::string text = verdict.message();
-    done(verdict.fits() ? "" : text.empty() ? "binding was refused without a reason" : text);
-  });
+  if (profile_->bind.empty())
+    return writer_.Bind(*pod, node, [done = std::move(done)](const Verdict& verdict) { done(ErrorOf(verdict)); });
+  std::make_shared<framework::BindingStages>(*profile_, Placement{std::move(pod), node}, std::vector<StateSlot>(),
+                                             &judging_)
+      ->Bind([done = std::move(done)](const framework::Ruling& ruling) { done(ErrorOf(ruling.verdict)); });
 }
 
 }  // namespace berth::extender

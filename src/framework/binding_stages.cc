@@ -39,8 +39,9 @@ Done Once(std::function<void(Verdict)> fn) {
 
 }  // namespace
 
-BindingStages::BindingStages(const Profile& profile, Placement placement, std::vector<StateSlot> states)
-    : profile_(profile), placement_(std::move(placement)), states_(std::move(states)) {
+BindingStages::BindingStages(const Profile& profile, Placement placement, std::vector<StateSlot> states,
+                             std::mutex* calling)
+    : profile_(profile), placement_(std::move(placement)), states_(std::move(states)), calling_(calling) {
   states_.resize(profile.plugins.size());
 }
 
@@ -153,23 +154,62 @@ void BindingStages::PreBindFrom(PreBindPlan plan, size_t from, DoneWith done) {
   }
 }
 
-void BindingStages::Bind(DoneWith done) { BindFrom(0, std::move(done)); }
+// The Bind plugin that is being asked, one after the other.
+struct BindingStages::BindTurn {
+  DoneWith done;
+  std::mutex mutex;
+  bool returned = false;  // its call has
+  std::optional<Ruling> early;
+};
 
-void BindingStages::BindFrom(size_t from, DoneWith done) {
-  if (from >= profile_.bind.size()) return done({Verdict::Skip(), kNoPlugin});
-  const auto& entry = profile_.bind[from];
+void BindingStages::Bind(DoneWith done) {
+  auto turn = std::make_shared<BindTurn>();
+  turn->done = std::move(done);
+  BindFrom(0, turn);
+}
+
+void BindingStages::BindFrom(size_t from, const std::shared_ptr<BindTurn>& turn) {
+  for (; from < profile_.bind.size(); ++from) {
+    const std::optional<Ruling> ruling = CallBind(from, turn);
+    if (!ruling) return;  // the answer will come
+    if (ruling->verdict.code() != Code::kSkip) return turn->done(*ruling);
+  }
+  turn->done({Verdict::Skip(), kNoPlugin});
+}
+
+// One plugin's answer; none when it has not been given yet. One that comes while the plugin is being called waits for
+// the end of the call, when `calling_` is free again; a later one goes on from where it comes.
+std::optional<Ruling> BindingStages::CallBind(size_t position, const std::shared_ptr<BindTurn>& turn) {
+  const auto& entry = profile_.bind[position];
   const uint16_t index = entry.index;
-  auto self = shared_from_this();
+  turn->returned = false;
+  turn->early.reset();
+  // The name by value: an answer may come when the profile is gone.
   const Done once =
-      Once([self, from, index, done = std::move(done), name = profile_.name(index)](const Verdict& verdict) {
-        if (verdict.code() == Code::kSkip) return self->BindFrom(from + 1, done);
-        done(verdict.fits() ? Ruling{Verdict(), index} : Failure("Bind", name, index, verdict));
+      Once([self = shared_from_this(), turn, position, index, name = profile_.name(index)](const Verdict& verdict) {
+        const Code code = verdict.code();
+        Ruling ruling = code == Code::kSuccess || code == Code::kSkip ? Ruling{verdict, index}
+                                                                      : Failure("Bind", name, index, verdict);
+        {
+          const std::lock_guard lock(turn->mutex);
+          if (!turn->returned) {
+            turn->early = std::move(ruling);
+            return;
+          }
+        }
+        if (code == Code::kSkip) return self->BindFrom(position + 1, turn);
+        turn->done(std::move(ruling));
       });
   const Error thrown = GuardError([&] {
+    std::unique_lock<std::mutex> held;
+    if (calling_ != nullptr) held = std::unique_lock(*calling_);
     entry.plugin->Bind(placement_, states_[index], once);
     return Error::Ok();
   });
   if (!thrown.ok()) once(Verdict::Fail(thrown.text()));
+  const std::lock_guard lock(turn->mutex);
+  turn->returned = true;
+  return std::move(turn->early);
 }
 
 void BindingStages::PostBind() {

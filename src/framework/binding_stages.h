@@ -5,6 +5,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,8 +41,10 @@ class BindingStages : public std::enable_shared_from_this<BindingStages> {
  public:
   using DoneWith = std::function<void(Ruling)>;
 
-  // REQUIRES: `profile` outlives it.
-  BindingStages(const Profile& profile, Placement placement, std::vector<StateSlot> states);
+  // REQUIRES: `profile` outlives it, and so does `calling`, which may be null: held while a Bind plugin is called, but
+  // neither when the next one is asked nor when `done` is called.
+  BindingStages(const Profile& profile, Placement placement, std::vector<StateSlot> states,
+                std::mutex* calling = nullptr);
 
   const Placement& placement() const { return placement_; }
 
@@ -59,11 +63,14 @@ class BindingStages : public std::enable_shared_from_this<BindingStages> {
 
  private:
   void PreBindFrom(PreBindPlan plan, size_t from, DoneWith done);
-  void BindFrom(size_t from, DoneWith done);
+  struct BindTurn;
+  void BindFrom(size_t from, const std::shared_ptr<BindTurn>& turn);
+  std::optional<Ruling> CallBind(size_t position, const std::shared_ptr<BindTurn>& turn);
 
   const Profile& profile_;
   Placement placement_;
   std::vector<StateSlot> states_;  // by plugin index
+  std::mutex* const calling_;
 };
 
 }  // namespace berth::framework

@@ -7,6 +7,7 @@
 
 #include <future>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <thread>
@@ -279,6 +280,35 @@ TEST_F(BindingStagesTest, TheFirstBinderThatDoesNotSkipBinds) {
   EXPECT_TRUE(ruling->verdict.fits());
   EXPECT_EQ(ruling->plugin, 1);
   EXPECT_THAT(calls_, ElementsAre("a", "b"));
+}
+
+TEST_F(BindingStagesTest, ABinderThatSkipsLaterLeavesThePodToTheNext) {
+  Done late;
+  maker_.Bind("a", [&](Done done) { late = std::move(done); });
+  maker_.Bind("b", [](Done done) { done({}); });
+  EXPECT_FALSE(Bind());
+  late(Verdict::Skip());
+  ASSERT_TRUE(result_);
+  EXPECT_TRUE(result_->verdict.fits());
+  EXPECT_EQ(result_->plugin, 1);
+}
+
+TEST_F(BindingStagesTest, BindersAreCalledUnderTheLockThatTheirHostGaveAndAnsweredWithoutIt) {
+  std::mutex calling;
+  const auto note = [&](const char* who) {
+    const bool open = calling.try_lock();
+    if (open) calling.unlock();
+    calls_.push_back(std::string(who) + (open ? " free" : " held"));
+  };
+  for (const char* name : {"a", "b"})
+    maker_.Bind(name, [&, name](Done done) {
+      std::thread([&] { note(name); }).join();
+      done(*name == 'a' ? Verdict::Skip() : Verdict());
+    });
+  std::make_shared<BindingStages>(maker_.profile, Placement{std::make_shared<const Pod>(MakePod("p").Build()), "n"},
+                                  std::vector<StateSlot>{}, &calling)
+      ->Bind([&](const Ruling&) { note("done"); });
+  EXPECT_THAT(calls_, ElementsAre("a held", "b held", "done free"));
 }
 
 TEST_F(BindingStagesTest, WhenAllBindersSkipThePodIsNotBound) {

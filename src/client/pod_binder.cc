@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Binding, and finding out.
+#include "client/pod_binder.h"
+
+#include <utility>
+
+namespace berth::client {
+
+struct PodBinder::Question {
+  Doubt doubt;
+  std::string failure;  // what the lost answer looked like
+  std::function<void(Verdict)> done;
+};
+
+PodBinder::PodBinder(ClusterApi& api, Hooks hooks)
+    : api_(api), hooks_(std::move(hooks)), link_(std::make_shared<PodBinder*>(this)) {}
+
+PodBinder::~PodBinder() { *link_ = nullptr; }
+
+void PodBinder::Bind(const ObjectName& pod, const std::string& node, std::optional<Duration> within,
+                     std::function<void(Verdict)> done) {
+  auto question = std::make_shared<Question>();
+  question->doubt.pod = pod;
+  question->doubt.node = node;
+  question->done = std::move(done);
+  ++open_;
+  const Doubt& asked = question->doubt;
+  Answer answer = [link = link_, question](const ApiStatus& status) {
+    if (*link != nullptr) (*link)->OnBound(question, status);
+  };
+  if (within) {
+    api_.BindWithin(*within, asked.pod, asked.node, std::move(answer));
+  } else {
+    api_.Bind(asked.pod, asked.node, std::move(answer));
+  }
+}
+
+void PodBinder::OnBound(const QuestionPtr& question, const ApiStatus& status) {
+  if (status.ok()) return Reply(question, {});
+  question->failure = TextOf(status);
+  if (!status.uncertain()) return Reply(question, Verdict::Fail(question->failure));
+  LookUp(question);
+}
+
+void PodBinder::LookUp(const QuestionPtr& question) {
+  const ObjectName& pod = question->doubt.pod;
+  if (hooks_.watched)
+    if (const Ptr<Pod> seen = hooks_.watched(pod); seen && Settle(question, *seen)) return;
+  api_.GetPod(pod.namespace_, pod.name, [link = link_, question](const ApiStatus& status, const Ptr<Pod>& found) {
+    if (*link != nullptr) (*link)->OnRead(question, status, found);
+  });
+}
+
+void PodBinder::OnRead(const QuestionPtr& question, const ApiStatus& status, const Ptr<Pod>& pod) {
+  const bool known = status.not_found() || (status.ok() && pod);
+  if (known && pod && Settle(question, *pod)) return;
+  if (known || !hooks_.retry) return Reply(question, Verdict::Fail(question->failure));
+  Doubt& doubt = question->doubt;
+  ++doubt.tries;
+  doubt.status = status;
+  hooks_.retry(doubt, [link = link_, question] {
+    if (*link != nullptr) (*link)->LookUp(question);
+  });
+}
+
+bool PodBinder::Settle(const QuestionPtr& question, const Pod& pod) {
+  if (pod.uid() != question->doubt.pod.uid) {
+    Reply(question, Verdict::Fail(question->failure + "; another pod has the name now"));
+  } else if (pod.node_name == question->doubt.node) {
+    Reply(question, {});
+  } else if (!pod.node_name.empty()) {
+    Reply(question, Verdict::Fail("pod " + FullName(pod) + " is already assigned to node \"" + pod.node_name + "\""));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void PodBinder::Reply(const QuestionPtr& question, Verdict verdict) {
+  --open_;
+  question->done(std::move(verdict));
+}
+
+}  // namespace berth::client

@@ -18,10 +18,10 @@ class DecisionTest : public ::testing::Test {
   }
   // Judges a pod by `maker_`'s plugins.
   framework::Judgement Judge() {
-    return framework::Judge(maker_.profile, table_, clock_).Run(MakePod("p").Build(), cluster_.snapshot());
+    return framework::Judge(maker_.profile(), table_, clock_).Run(MakePod("p").Build(), cluster_.snapshot());
   }
   queue::Rejectors Rejectors(framework::Judgement judgement) {
-    return RejectorsOf(framework::DecisionOf(judgement, cluster_.snapshot(), table_, 0), maker_.profile);
+    return RejectorsOf(framework::DecisionOf(judgement, cluster_.snapshot(), table_, 0), maker_.profile());
   }
   // The nodes of these names fit.
   framework::Judgement Fits(const std::vector<std::string>& names) {

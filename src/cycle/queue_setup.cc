@@ -56,7 +56,7 @@ queue::HintMap HintsOf(const framework::Engine& engine, bool with_extenders) {
     std::vector<queue::PluginEvents> events;
     for (const uint16_t index : RejectingPlugins(*profile)) {
       const framework::ProfilePlugin& plugin = profile->plugins[index];
-      events.push_back({plugin.name, plugin.plugin->EventsToRegister()});
+      events.push_back({plugin.name, plugin.events});
     }
     hints.AddProfile(name, std::move(events), with_extenders);
   }

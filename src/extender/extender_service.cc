@@ -157,24 +157,22 @@ Result<std::unique_ptr<ExtenderService>> ExtenderService::Make(const config::Pro
 
 bool ExtenderService::ReadsImages() const {
   constexpr Epochs kImages = epoch::kImageSpread | epoch::kSets | epoch::kOtherRows | epoch::kUnrememberable;
-  const auto reads = [&](const auto& entries, Point point, RowFields row) {
+  const auto reads = [&](const auto& entries, RowFields row) {
     return std::any_of(entries.begin(), entries.end(), [&](const auto& entry) {
-      const Depends depends = entry.plugin->DependsOn(point);
-      return (depends.row & row) != 0 || (depends.epochs & kImages) != 0;
+      return (entry.depends.row & row) != 0 || (entry.depends.epochs & kImages) != 0;
     });
   };
-  return reads(profile_->pre_filter, Point::kPreFilter, 0) ||
-         reads(profile_->filter, Point::kFilter, row_field::kImages) ||
-         reads(profile_->pre_score, Point::kPreScore, 0) || reads(profile_->score, Point::kScore, row_field::kImages);
+  return reads(profile_->pre_filter, 0) || reads(profile_->filter, row_field::kImages) ||
+         reads(profile_->pre_score, 0) || reads(profile_->score, row_field::kImages);
 }
 
 bool ExtenderService::SeesOrder() const {
   constexpr Epochs kBeyondTheRow = epoch::kNodeSet | epoch::kOtherRows | epoch::kUnrememberable;
-  const auto sees = [&](const auto& entries, Point point) {
+  const auto sees = [&](const auto& entries) {
     return std::any_of(entries.begin(), entries.end(),
-                       [&](const auto& entry) { return (entry.plugin->DependsOn(point).epochs & kBeyondTheRow) != 0; });
+                       [&](const auto& entry) { return (entry.depends.epochs & kBeyondTheRow) != 0; });
   };
-  return sees(profile_->filter, Point::kFilter) || sees(profile_->score, Point::kScore);
+  return sees(profile_->filter) || sees(profile_->score);
 }
 
 Error ExtenderService::WithCluster(const ExtenderArgs& args, bool filter, bool score, const Ask& ask) {

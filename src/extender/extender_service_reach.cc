@@ -28,7 +28,7 @@ Reach ExtenderService::ReachOf(bool filter, bool score) const {
 std::string ExtenderService::RejectionOn(const Pod& pod, const Snapshot& snapshot, std::span<const Row> rows) const {
   std::vector<const PreFilterPlugin*> asked;
   for (const auto& entry : profile_->pre_filter) {
-    const Epochs epochs = entry.plugin->DependsOn(Point::kPreFilter).epochs;
+    const Epochs epochs = entry.depends.epochs;
     if (epochs != 0 && (epochs & ~kEpochsOfNodes) == 0) asked.push_back(entry.plugin);
   }
   std::vector<uint8_t> there(snapshot.rows());

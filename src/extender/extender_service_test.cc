@@ -13,6 +13,7 @@
 #include "extender/extender_test_util.h"
 #include "extender/preset_plugins.h"
 #include "testing/fake_registry.h"
+#include "testing/throwing_plugin.h"
 
 namespace berth::extender {
 namespace {
@@ -417,6 +418,16 @@ TEST_F(ExtenderServiceTest, ReasonsAreCutAndAnAnswerOfNothingElseHasAnEnd) {
   EXPECT_LT(few.texts[0].size(), 1040u);
   for (int i = 3; i < 70'000; ++i) args.node_names->push_back("n" + std::to_string(i));
   EXPECT_THAT(service->Filter(args).error, StartsWith("the reasons of 70000 nodes have "));
+}
+
+TEST_F(ExtenderServiceTest, APluginThatThrowsFromADeclarationIsRefusedByName) {
+  for (const char* function : {"DependsOn", "TracksPods", "normalization", "EventsToRegister"}) {
+    SCOPED_TRACE(function);
+    using enum Point;
+    const std::string name = std::string("Throws") + function;
+    registry_.Add(berth::testing::ThrowingDescriptor(name, {kPreFilter, kFilter, kPreScore, kScore}, function));
+    EXPECT_THAT(Refusal(ProfileOf({name})), HasSubstr("plugin \"" + name + "\", " + function + ": plugin threw: boom"));
+  }
 }
 
 TEST_F(ExtenderServiceTest, UnknownAndMissingPluginsAreRefused) {

@@ -25,7 +25,7 @@ class BindingStagesTest : public ::testing::Test {
  protected:
   BindingStages& Stages() {
     stages_ = std::make_shared<BindingStages>(
-        maker_.profile, Placement{std::make_shared<const Pod>(MakePod("p").Build()), "n"}, std::vector<StateSlot>{});
+        maker_.profile(), Placement{std::make_shared<const Pod>(MakePod("p").Build()), "n"}, std::vector<StateSlot>{});
     return *stages_;
   }
   std::optional<Ruling> PreBind() {
@@ -319,10 +319,10 @@ TEST_F(BindingStagesTest, WhenAllBindersSkipThePodIsNotBound) {
 TEST_F(BindingStagesTest, AFailedBindNamesThePluginAndARejectionStaysOne) {
   maker_.Bind("a", [](Done done) { done(Verdict::Fail("conflict")); });
   EXPECT_EQ(Bind()->verdict, Verdict::Fail("running Bind plugin \"a\": conflict"));
-  maker_.profile.bind.clear();
+  maker_.parts.bind.clear();
   maker_.Bind("a", [](Done done) { done(Verdict(Code::kUnschedulable, "gone")); });
   EXPECT_EQ(Bind()->verdict, Verdict(Code::kUnschedulable, "gone"));
-  maker_.profile.bind.clear();
+  maker_.parts.bind.clear();
   maker_.Bind("a", [](Done) { throw std::runtime_error("boom"); });
   EXPECT_EQ(Bind()->verdict, Verdict::Fail("running Bind plugin \"a\": plugin threw: boom"));
 }

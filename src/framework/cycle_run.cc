@@ -217,14 +217,13 @@ Ruling CycleRun::FilterWithNominated(const RowOverlay& base, const PluginStates&
 }
 
 bool CycleRun::TracksPods() const {
-  return std::any_of(profile_.pre_filter.begin(), profile_.pre_filter.end(), [&](const auto& entry) {
-    return !states_.skip_filter[entry.index] && entry.plugin->TracksPods();
-  });
+  return std::any_of(profile_.pre_filter.begin(), profile_.pre_filter.end(),
+                     [&](const auto& entry) { return !states_.skip_filter[entry.index] && entry.tracks_pods; });
 }
 
 Error CycleRun::TellPodAdded(PluginStates& states, const PodRecord& pod, Row row) const {
   for (const auto& entry : profile_.pre_filter) {
-    if (states.skip_filter[entry.index] || !entry.plugin->TracksPods()) continue;
+    if (states.skip_filter[entry.index] || !entry.tracks_pods) continue;
     const Error error =
         GuardError([&] { return entry.plugin->AddPod(*this, states.slots[entry.index].get(), pod, row); });
     if (!error.ok()) return error.Wrap("running AddPod on PreFilter plugin " + Quoted(profile_.name(entry.index)));
@@ -234,7 +233,7 @@ Error CycleRun::TellPodAdded(PluginStates& states, const PodRecord& pod, Row row
 
 Error CycleRun::TellPodRemoved(PluginStates& states, const PodRecord& pod, Row row) const {
   for (const auto& entry : profile_.pre_filter) {
-    if (states.skip_filter[entry.index] || !entry.plugin->TracksPods()) continue;
+    if (states.skip_filter[entry.index] || !entry.tracks_pods) continue;
     const Error error =
         GuardError([&] { return entry.plugin->RemovePod(*this, states.slots[entry.index].get(), pod, row); });
     if (!error.ok()) return error.Wrap("running RemovePod on PreFilter plugin " + Quoted(profile_.name(entry.index)));

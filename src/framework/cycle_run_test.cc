@@ -30,11 +30,11 @@ class CycleRunTest : public ::testing::Test {
  protected:
   PreFilterRuling RunPreFilter() {
     const Snapshot snapshot = cluster_.snapshot();
-    CycleRun run(maker_.profile, table_, pod_, snapshot, {});
+    CycleRun run(maker_.profile(), table_, pod_, snapshot, {});
     return run.RunPreFilter();
   }
   Judgement Run(JudgeOptions options = {}) {
-    return Judge(maker_.profile, table_, clock_).Run(pod_, cluster_.snapshot(), options);
+    return Judge(maker_.profile(), table_, clock_).Run(pod_, cluster_.snapshot(), options);
   }
   // Node to "plugin: message", feasible ones to "".
   std::map<std::string, std::string> Rulings(const Judgement& judgement) {
@@ -45,7 +45,7 @@ class CycleRunTest : public ::testing::Test {
       const VerdictId id = judgement.verdicts[row];
       if (id == kFitsId) continue;
       const std::string plugin =
-          judgement.plugins[row] == kNoPlugin ? "nobody" : maker_.profile.name(judgement.plugins[row]);
+          judgement.plugins[row] == kNoPlugin ? "nobody" : maker_.profile().name(judgement.plugins[row]);
       text = plugin + ": " + (id == kNotJudged ? judgement.absent : table_.Get(id)).message();
     }
     return rulings;
@@ -97,7 +97,7 @@ TEST_F(CycleRunTest, AnythingElseFromPreFilterIsAnErrorThatNamesThePlugin) {
     ProfileMaker other;
     other.PreFilter("b", [code] { return PreFilterOutcome::Reject(Verdict(code, "what")); });
     const Snapshot snapshot = cluster_.snapshot();
-    CycleRun run(other.profile, table_, pod_, snapshot, {});
+    CycleRun run(other.profile(), table_, pod_, snapshot, {});
     EXPECT_EQ(run.RunPreFilter().ruling.verdict, Verdict::Fail("running PreFilter plugin \"b\": what"));
   }
 }
@@ -217,7 +217,7 @@ TEST_F(CycleRunTest, FilterMaySayNothingButFitsRejectedOrError) {
     out.Reject(1, out.Intern(Verdict(Code::kPending, "soon")));
     return Error::Ok();
   });
-  const Judgement judgement = Judge(fine.profile, table_, clock_).Run(pod_, cluster_.snapshot());
+  const Judgement judgement = Judge(fine.profile(), table_, clock_).Run(pod_, cluster_.snapshot());
   EXPECT_THAT(judgement.feasible, ElementsAre(0)) << "a success with a remark is a success";
 }
 
@@ -300,7 +300,7 @@ class WhatIfTest : public CycleRunTest {
       return PostFilterOutcome{};
     });
     Run();
-    maker_.profile.post_filter.clear();
+    maker_.parts.post_filter.clear();
     EXPECT_TRUE(asked);
   }
 };

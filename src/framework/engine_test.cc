@@ -8,6 +8,7 @@
 #include "berth/testing.h"
 #include "config/load.h"
 #include "plugins/builtin.h"
+#include "testing/throwing_plugin.h"
 
 namespace berth::framework {
 namespace {
@@ -44,6 +45,20 @@ TEST_F(EngineTest, WhatKubeSchedulerRefusesAtStartIsRefused) {
   const auto engine = Make("profiles: [{plugins: {filter: {enabled: [{name: Nonsense}]}}}]\n");
   ASSERT_FALSE(engine.ok());
   EXPECT_THAT(engine.error().text(), ::testing::HasSubstr("Nonsense"));
+}
+
+TEST_F(EngineTest, APluginThatThrowsFromADeclarationIsAnErrorAtStartThatNamesBoth) {
+  for (const char* function : {"DependsOn", "TracksPods", "normalization", "EventsToRegister"}) {
+    SCOPED_TRACE(function);
+    using enum Point;
+    registry_ = Registry();
+    plugins::RegisterBuiltinPlugins(registry_);
+    registry_.Add(testing::ThrowingDescriptor("Thrower", {kPreFilter, kFilter, kPreScore, kScore}, function));
+    const auto engine = Make("profiles: [{plugins: {multiPoint: {enabled: [{name: Thrower}]}}}]\n");
+    ASSERT_FALSE(engine.ok());
+    EXPECT_THAT(engine.error().text(),
+                ::testing::HasSubstr("plugin \"Thrower\", " + std::string(function) + ": plugin threw: boom"));
+  }
 }
 
 TEST_F(EngineTest, ResourcesThatAnExtenderManagesAreIgnoredByTheFit) {

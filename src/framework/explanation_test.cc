@@ -18,8 +18,8 @@ class ExplanationTest : public ::testing::Test {
  protected:
   Explanation Run(JudgeOptions options = {}) {
     const Snapshot snapshot = cluster_.snapshot();
-    const Judgement judgement = Judge(maker_.profile, table_, clock_).Run(pod_, snapshot, options);
-    return Explain(pod_, maker_.profile, table_, snapshot, judgement);
+    const Judgement judgement = Judge(maker_.profile(), table_, clock_).Run(pod_, snapshot, options);
+    return Explain(pod_, maker_.profile(), table_, snapshot, judgement);
   }
   void ScoreBy(const std::string& name, int64_t weight, std::map<std::string, int64_t> scores) {
     maker_.Score(name, weight, [scores](const std::string& node) { return scores.at(node); });

@@ -276,8 +276,8 @@ Error Judge::ScoreAll(CycleRun& run, Judgement& out) const {
     scores.raw.reserve(out.feasible.size());
     for (const Row row : out.feasible) scores.raw.push_back(column[row]);
     scores.normalized = scores.raw;
-    berth::Normalize(entry.plugin->normalization(), scores.normalized);
-    if (entry.plugin->normalization() == Normalization::kOwn) {
+    berth::Normalize(entry.normalization, scores.normalized);
+    if (entry.normalization == Normalization::kOwn) {
       const Error error =
           GuardError([&] { return entry.plugin->Normalize(run, state, out.feasible, scores.normalized); });
       if (!error.ok())

@@ -22,7 +22,7 @@ using Kind = Judgement::Kind;
 class JudgeTest : public ::testing::Test {
  protected:
   Judgement Run(JudgeOptions options = {}) {
-    return Judge(maker_.profile, table_, clock_).Run(pod_, cluster_.snapshot(), options);
+    return Judge(maker_.profile(), table_, clock_).Run(pod_, cluster_.snapshot(), options);
   }
   void AddNodes(int count) {
     for (int i = 0; i < count; ++i) cluster_.Add(MakeNode("n" + std::to_string(i)));
@@ -230,7 +230,7 @@ TEST_F(JudgeTest, WithoutScorePluginsEveryNodeGetsOne) {
 TEST_F(JudgeTest, FailuresOfScoringNameThePluginAndLeaveNoHalfScores) {
   AddNodes(2);
   auto message = [&](ProfileMaker& maker) {
-    const Judgement judgement = Judge(maker.profile, table_, clock_).Run(pod_, cluster_.snapshot());
+    const Judgement judgement = Judge(maker.profile(), table_, clock_).Run(pod_, cluster_.snapshot());
     EXPECT_EQ(judgement.kind, Kind::kFailed);
     EXPECT_THAT(judgement.totals, IsEmpty());
     EXPECT_THAT(judgement.scores, IsEmpty());
@@ -261,8 +261,8 @@ TEST_F(JudgeTest, ThrowingInPreScoreNormalizeOrAGateCostsOnlyThePod) {
   JudgeOptions options;
   options.pre_enqueue = true;
   for (ProfileMaker* maker : {&pre_score, &normalize})
-    EXPECT_EQ(Judge(maker->profile, table_, clock_).Run(pod_, cluster_.snapshot(), options).kind, Kind::kFailed);
-  EXPECT_EQ(Judge(gate.profile, table_, clock_).Run(pod_, cluster_.snapshot(), options).kind, Kind::kGated);
+    EXPECT_EQ(Judge(maker->profile(), table_, clock_).Run(pod_, cluster_.snapshot(), options).kind, Kind::kFailed);
+  EXPECT_EQ(Judge(gate.profile(), table_, clock_).Run(pod_, cluster_.snapshot(), options).kind, Kind::kGated);
 }
 
 TEST_F(JudgeTest, ALimitScoresTheFirstFeasibleNodesInNodeOrderFromTheStart) {
@@ -298,7 +298,7 @@ TEST_F(JudgeTest, ExplicitPercentagesFindAsManyNodesAsUpstream) {
 TEST_F(JudgeTest, AmongEqualsTheFirstInNodeOrderFromTheStartWins) {
   AddNodes(5);
   auto winner = [&](std::vector<int64_t> scores, size_t start = 0) {
-    maker_.profile.score.clear();
+    maker_.parts.score.clear();
     maker_.Score("a", 1, ByNumber(std::move(scores)));
     return PickWinner(Run(), cluster_.snapshot(), start);
   };
@@ -358,11 +358,11 @@ TEST_F(JudgeTest, GivenRowsAreScoredWhetherTheyFitOrNot) {
   AddNodes(3);
   RejectAll();
   maker_.Score("s", 2, ByNumber({10, 20, 30}));
-  const Judge judge(maker_.profile, table_, clock_);
+  const Judge judge(maker_.profile(), table_, clock_);
   EXPECT_THAT(judge.Score(pod_, cluster_.snapshot(), {0, 2}).totals, ElementsAre(20, 60));
   EXPECT_THAT(judge.Score(pod_, cluster_.snapshot(), {1}).totals, ElementsAre(40));
   EXPECT_EQ(judge.Score(pod_, cluster_.snapshot(), {}).kind, Kind::kFits);
-  maker_.profile.score.clear();
+  maker_.parts.score.clear();
   maker_.Score("s", 1, [](const std::string&) -> int64_t { throw std::runtime_error("boom"); });
   const Judgement failed = judge.Score(pod_, cluster_.snapshot(), {1});
   EXPECT_EQ(failed.kind, Kind::kFailed);

@@ -56,19 +56,17 @@ Memory::Memory(const Profile& profile, VerdictTable& table, const Clock& clock, 
     : profile_(profile), table_(table), clock_(clock), indexes_(std::move(indexes)), options_(options) {
   std::vector<uint8_t>& signs = signs_;
   signs.assign(profile.plugins.size(), 0);
-  for (const auto& entry : profile.pre_filter)
-    signs[entry.index] |= !(entry.plugin->DependsOn(Point::kPreFilter).epochs & epoch::kUnrememberable);
+  for (const auto& entry : profile.pre_filter) signs[entry.index] |= !(entry.depends.epochs & epoch::kUnrememberable);
   const auto tracks = [&](uint16_t plugin) {
     return std::any_of(profile.pre_filter.begin(), profile.pre_filter.end(),
-                       [&](const auto& entry) { return entry.index == plugin && entry.plugin->TracksPods(); });
+                       [&](const auto& entry) { return entry.index == plugin && entry.tracks_pods; });
   };
   for (const auto& entry : profile.filter) {
-    FilterPlan plan{entry.plugin->DependsOn(Point::kFilter), false};
+    FilterPlan plan{entry.depends, false};
     plan.remembered = !(plan.depends.epochs & kOutside);
     // Marks made with one state would stand beside those made with the next.
     for (const auto& before : profile.pre_filter)
-      if (before.index == entry.index && (before.plugin->DependsOn(Point::kPreFilter).epochs & kOutside))
-        plan.remembered = false;
+      if (before.index == entry.index && (before.depends.epochs & kOutside)) plan.remembered = false;
     signs[entry.index] |= !(plan.depends.epochs & epoch::kUnrememberable);
     if (plan.remembered) {
       filter_epochs_ |= plan.depends.epochs;
@@ -82,12 +80,12 @@ Memory::Memory(const Profile& profile, VerdictTable& table, const Clock& clock, 
   }
   int64_t most = 0;
   for (const ScoreEntry& entry : profile.score) {
-    ScorePlan plan{entry.plugin->DependsOn(Point::kScore), false, SIZE_MAX};
-    plan.remembered = !(plan.depends.epochs & kOutside) && entry.plugin->normalization() != Normalization::kOwn;
+    ScorePlan plan{entry.depends, false, SIZE_MAX};
+    plan.remembered = !(plan.depends.epochs & kOutside) && entry.normalization != Normalization::kOwn;
     for (size_t i = 0; i < profile.pre_score.size(); ++i) {
       if (profile.pre_score[i].index != entry.index) continue;
       plan.pre_score = i;
-      if (profile.pre_score[i].plugin->DependsOn(Point::kPreScore).epochs & kOutside) plan.remembered = false;
+      if (profile.pre_score[i].depends.epochs & kOutside) plan.remembered = false;
     }
     if (plan.remembered) {
       score_epochs_ |= plan.depends.epochs;

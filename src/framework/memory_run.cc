@@ -109,7 +109,7 @@ bool MemoryRun::PreFilter() {
     const bool keeps = shared || (signs && skip && !outcome.state);
     class_.states.slots[entry.index] = std::move(outcome.state);
     class_.states.skip_filter[entry.index] = skip;
-    known.epochs = outcome.holds_while.value_or(entry.plugin->DependsOn(Point::kPreFilter).epochs);
+    known.epochs = outcome.holds_while.value_or(entry.depends.epochs);
     known.skip = skip;
     known.known = keeps && !narrows && !(known.epochs & epoch::kUnrememberable);
     known.stamp = memory_.StampOf(snapshot_, known.epochs, entry.index);
@@ -392,7 +392,7 @@ Decision MemoryRun::Fits(CycleTrace& trace) {
       for (size_t i = 0; i < profile_.score.size(); ++i) {
         if (skipped_[i]) continue;
         const ScoreEntry& entry = profile_.score[i];
-        const Normalization how = entry.plugin->normalization();
+        const Normalization how = entry.normalization;
         int64_t score = 0;
         if (!memory_.scores_[i].remembered) {
           score = memory_.live_scores_[i][candidate.place];

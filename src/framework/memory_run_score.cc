@@ -117,7 +117,7 @@ bool MemoryRun::Score() {
       plain = false;
     } else if (class_.columns[i].highest != 0) {
       plain = false;
-    } else if (profile_.score[i].plugin->normalization() == Normalization::kByMaxReversed) {
+    } else if (profile_.score[i].normalization == Normalization::kByMaxReversed) {
       constant_ += kMaxScore * profile_.score[i].weight;
     }
   }
@@ -149,7 +149,7 @@ bool MemoryRun::PreScore(size_t at, bool live, bool& skip) {
   const Code code = outcome.verdict.code();
   if (code != Code::kSuccess && code != Code::kSkip) return false;
   skip = code == Code::kSkip;
-  known.epochs = outcome.holds_while.value_or(entry.plugin->DependsOn(Point::kPreScore).epochs);
+  known.epochs = outcome.holds_while.value_or(entry.depends.epochs);
   // A state made for this pod may point into it, so only a skip of such a plugin is kept.
   known.known = !(known.epochs & epoch::kUnrememberable) && (!live || (skip && memory_.signs_[entry.index]));
   known.skip = skip;
@@ -196,7 +196,7 @@ bool MemoryRun::ScoreAll() {
     PodClass::ScoreColumn& column = class_.columns[i];
     column.highest = 0;
     const bool used = memory_.scores_[i].remembered && !skipped_[i];
-    const bool big = used && profile_.score[i].plugin->normalization() != Normalization::kNone;
+    const bool big = used && profile_.score[i].normalization != Normalization::kNone;
     column.raw.resize(used && !big ? rows : 0);
     column.big.resize(big ? rows : 0);
   }
@@ -256,7 +256,7 @@ bool MemoryRun::ScoreBatch(size_t position, const Scored& rows, int64_t& highest
   const Error error = GuardError([&] { return entry.plugin->Score(cycle_, state, batch, scores); });
   if (!error.ok()) return false;
   PodClass::ScoreColumn& column = class_.columns[position];
-  if (entry.plugin->normalization() == Normalization::kNone) {
+  if (entry.normalization == Normalization::kNone) {
     uint8_t* const raw = column.raw.data() + rows.begin;
     PodClass::Total* const fixed = class_.fixed.data() + rows.begin;
     const auto weight = static_cast<PodClass::Total>(entry.weight);
@@ -355,7 +355,7 @@ bool MemoryRun::AddNormalized() {
   for (size_t i = 0; i < profile_.score.size(); ++i) {
     if (!memory_.scores_[i].remembered || skipped_[i]) continue;
     const ScoreEntry& entry = profile_.score[i];
-    const Normalization how = entry.plugin->normalization();
+    const Normalization how = entry.normalization;
     if (how == Normalization::kNone) continue;
     PodClass::ScoreColumn& column = class_.columns[i];
     int64_t highest = 0;
@@ -416,7 +416,7 @@ bool MemoryRun::AddLive() {
     } else {
       for (size_t k = 0; k < feasible.size(); ++k) to[k] = from[feasible[k]];
     }
-    const Normalization how = entry.plugin->normalization();
+    const Normalization how = entry.normalization;
     if (how == Normalization::kOwn) {
       const Error error = GuardError([&] { return entry.plugin->Normalize(cycle_, state, feasible, normalized); });
       if (!error.ok()) return false;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "framework/plugin_handle.h"
+#include "framework/guard.h"
 
 namespace berth::framework {
 namespace {
@@ -68,6 +69,7 @@ class Builder {
     for (const Point point : kBuildOrder) lists_[static_cast<size_t>(point)] = Expand(point);
     if (use_ == ProfileUse::kScheduler) CheckCounts();
     Fill();
+    if (const Error error = TakeDeclarations(*profile_); !error.ok()) errors_.Add(error.text());
     if (!errors_.texts().empty()) return Error(JoinErrors(errors_.texts()));
     return std::move(profile_);
   }
@@ -205,9 +207,9 @@ class Builder {
     return 1;
   }
 
-  template <class Interface>
-  std::vector<Entry<Interface>> Entries(Point point) {
-    std::vector<Entry<Interface>> entries;
+  template <class Interface, class Made = Entry<Interface>>
+  std::vector<Made> Entries(Point point) {
+    std::vector<Made> entries;
     for (const std::string& name : List(point)) {
       const uint16_t index = index_.at(name);
       const Plugin* plugin = profile_->plugins[index].plugin.get();
@@ -225,7 +227,7 @@ class Builder {
     Profile& p = *profile_;
     p.pre_enqueue = Entries<PreEnqueuePlugin>(Point::kPreEnqueue);
     p.queue_sort = Entries<QueueSortPlugin>(Point::kQueueSort);
-    p.pre_filter = Entries<PreFilterPlugin>(Point::kPreFilter);
+    p.pre_filter = Entries<PreFilterPlugin, PreFilterEntry>(Point::kPreFilter);
     p.filter = Entries<FilterPlugin>(Point::kFilter);
     p.post_filter = Entries<PostFilterPlugin>(Point::kPostFilter);
     p.pre_score = Entries<PreScorePlugin>(Point::kPreScore);
@@ -299,6 +301,34 @@ bool TotalScoreCouldOverflow(const std::vector<int64_t>& weights) {
 Result<std::unique_ptr<Profile>> BuildProfile(const config::Profile& config, const Registry& registry, Handle& handle,
                                               int32_t percentage_of_nodes_to_score, ProfileUse use) {
   return Builder(config, registry, handle, use).Build(percentage_of_nodes_to_score);
+}
+
+Error TakeDeclarations(Profile& profile) {
+  std::vector<std::string> errors;
+  const auto ask = [&](uint16_t plugin, const char* function, auto&& call) {
+    const Error error = GuardError([&] {
+      call();
+      return Error::Ok();
+    });
+    if (!error.ok()) errors.push_back("plugin " + Quote(profile.name(plugin)) + ", " + function + ": " + error.text());
+  };
+  const auto depends = [&](auto& entries, Point point) {
+    for (auto& entry : entries) ask(entry.index, "DependsOn", [&] { entry.depends = entry.plugin->DependsOn(point); });
+  };
+  depends(profile.pre_filter, Point::kPreFilter);
+  depends(profile.filter, Point::kFilter);
+  depends(profile.pre_score, Point::kPreScore);
+  depends(profile.score, Point::kScore);
+  for (PreFilterEntry& entry : profile.pre_filter)
+    ask(entry.index, "TracksPods", [&] { entry.tracks_pods = entry.plugin->TracksPods(); });
+  for (ScoreEntry& entry : profile.score)
+    ask(entry.index, "normalization", [&] { entry.normalization = entry.plugin->normalization(); });
+  for (size_t i = 0; i < profile.plugins.size(); ++i) {
+    ProfilePlugin& plugin = profile.plugins[i];
+    if (!plugin.plugin) continue;
+    ask(static_cast<uint16_t>(i), "EventsToRegister", [&] { plugin.events = plugin.plugin->EventsToRegister(); });
+  }
+  return errors.empty() ? Error::Ok() : Error(JoinErrors(errors));
 }
 
 Result<Profiles> BuildProfiles(const config::SchedulerConfiguration& config, const Registry& registry,

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,19 +23,31 @@ namespace berth::framework {
 struct ProfilePlugin {
   std::string name;
   std::unique_ptr<Plugin> plugin;
+  // What EventsToRegister said. Its hints may point into the plugin, so they go first.
+  std::optional<std::vector<EventRegistration>> events = {};
 };
 
-// A plugin at one extension point: the interface, ready to call, and where its per-pod state lives.
+// A plugin at one extension point: the interface, ready to call, where its per-pod state lives, and what it declares.
 template <class Interface>
 struct Entry {
   const Interface* plugin;
-  uint16_t index;  // into Profile::plugins
+  uint16_t index;        // into Profile::plugins
+  Depends depends = {};  // at this point; asked at PreFilter, Filter, PreScore and Score
+};
+
+struct PreFilterEntry {
+  const PreFilterPlugin* plugin;
+  uint16_t index;
+  Depends depends = {};
+  bool tracks_pods = false;
 };
 
 struct ScoreEntry {
   const ScorePlugin* plugin;
   uint16_t index;
   int64_t weight;
+  Depends depends = {};
+  Normalization normalization = Normalization::kNone;
 };
 
 // Immutable after Build, but for a ReadCheck that steps between. Lists are in the order in which plugins are called:
@@ -48,7 +61,7 @@ struct Profile {
 
   std::vector<Entry<PreEnqueuePlugin>> pre_enqueue;
   std::vector<Entry<QueueSortPlugin>> queue_sort;  // exactly one
-  std::vector<Entry<PreFilterPlugin>> pre_filter;
+  std::vector<PreFilterEntry> pre_filter;
   std::vector<Entry<FilterPlugin>> filter;
   std::vector<Entry<PostFilterPlugin>> post_filter;
   std::vector<Entry<PreScorePlugin>> pre_score;
@@ -67,12 +80,18 @@ enum class ProfileUse : uint8_t { kScheduler, kPart };
 
 // Makes the plugins of one profile of a completed, validated configuration. Errors are what kube-scheduler refuses at
 // start: unknown plugin, missing extension point, plugin twice at one point, not exactly one queue sort, no bind
-// plugin, weights that could overflow, a factory that fails. All are reported, joined by "; ", not only the first.
+// plugin, weights that could overflow, a factory that fails; and a plugin that throws when it is asked for its
+// declarations. All are reported, joined by "; ", not only the first.
 // `percentage_of_nodes_to_score` is the configuration's, for a profile that does not set its own.
 // REQUIRES: `handle` outlives the profile.
 Result<std::unique_ptr<Profile>> BuildProfile(const config::Profile& config, const Registry& registry, Handle& handle,
                                               int32_t percentage_of_nodes_to_score = 0,
                                               ProfileUse use = ProfileUse::kScheduler);
+
+// Asks every plugin, once, for what is constant about it (DependsOn, TracksPods, normalization, EventsToRegister), and
+// keeps the answers in the profile: nobody asks again. The Error names each plugin that threw, and where. BuildProfile
+// does it; a profile that is put together by hand needs it when it is complete.
+Error TakeDeclarations(Profile& profile);
 
 // All profiles by scheduler name.
 using Profiles = std::map<std::string, std::unique_ptr<Profile>, std::less<>>;

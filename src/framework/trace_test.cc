@@ -31,7 +31,7 @@ class TraceTest : public ::testing::Test {
  protected:
   CycleTrace Run() {
     const Snapshot snapshot = cluster_.snapshot();
-    const Judgement judgement = Judge(maker_.profile, table_, clock_).Run(pod_, snapshot);
+    const Judgement judgement = Judge(maker_.profile(), table_, clock_).Run(pod_, snapshot);
     return MakeTrace(pod_, snapshot, judgement, table_, 17);
   }
   // Rejects node i with the text that `reason` gives; an empty text lets it pass.
@@ -74,7 +74,7 @@ TEST_F(TraceTest, ReasonsComeWithTheirCountAnExampleAndWhoGaveThem) {
   EXPECT_EQ(table_.Get(trace.reasons[0].verdict).message(), "common") << "most nodes first";
   EXPECT_EQ(trace.reasons[0].nodes, 5u);
   EXPECT_EQ(trace.reasons[0].example, "n1");
-  EXPECT_EQ(maker_.profile.name(trace.reasons[0].plugin), "filter");
+  EXPECT_EQ(maker_.profile().name(trace.reasons[0].plugin), "filter");
   EXPECT_EQ(trace.reasons[1].nodes, 1u);
   EXPECT_EQ(trace.reasons[1].example, "n0");
   EXPECT_THAT(trace.top, IsEmpty());

@@ -58,6 +58,7 @@ class DefaultPreemptionTest : public ::testing::Test {
     profile.pre_filter.push_back({&fit_, 1});
     profile.filter.push_back({&fit_, 1});
     profile.post_filter.push_back({&plugin, 2});
+    EXPECT_TRUE(framework::TakeDeclarations(profile).ok());
     return profile;
   }
   std::string Message() const { return outcome_.verdict.message(); }

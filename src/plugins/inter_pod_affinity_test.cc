@@ -162,6 +162,7 @@ class WhatIfTest : public ::testing::Test {
     profile.plugins.push_back({"test", nullptr});
     profile.pre_filter.push_back({&plugin_, 0});
     profile.filter.push_back({&plugin_, 0});
+    EXPECT_TRUE(framework::TakeDeclarations(profile).ok());
     VerdictTable table;
     const Snapshot snapshot = cluster_.snapshot();
     framework::CycleRun run(profile, table, pod, snapshot, {});

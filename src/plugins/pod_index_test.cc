@@ -153,6 +153,7 @@ std::string Told(const P& plugin, const Pod& pod, const Snapshot& snapshot, bool
   }
   profile.pre_score.push_back({&plugin, 0});
   profile.score.push_back({&plugin, 0, 1});
+  EXPECT_TRUE(framework::TakeDeclarations(profile).ok());
   VerdictTable table;
   const ManualClock clock;
   const framework::Judgement found = framework::Judge(profile, table, clock).Run(pod, snapshot);

@@ -263,6 +263,7 @@ RC_GTEST_PROP(PodTopologySpreadProperty, RemovedPodsAreJudgedAsIfTheyHadNeverBee
   profile.plugins.push_back({"test", nullptr});
   profile.pre_filter.push_back({&plugin, 0});
   profile.filter.push_back({&plugin, 0});
+  RC_ASSERT(framework::TakeDeclarations(profile).ok());
   VerdictTable table;
   const Snapshot snapshot = with.snapshot();
   framework::CycleRun run(profile, table, pod, snapshot, {});

@@ -2,6 +2,8 @@
 // Small plugins for tests of the framework: what each one does at its point is a function that the test gives.
 #pragma once
 
+#include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <span>
@@ -101,10 +103,10 @@ struct PostBindFake final : PostBindPlugin {
 // Puts plugins into a profile one by one; names may come again at other points and then share their state.
 class ProfileMaker {
  public:
-  ProfileMaker() { profile.scheduler_name = "test"; }
+  ProfileMaker() { parts.scheduler_name = "test"; }
 
   PreFilterFake& PreFilter(const std::string& name, std::function<PreFilterOutcome(const Cycle&)> fn) {
-    return Fill(Put<PreFilterFake>(name, profile.pre_filter), std::move(fn));
+    return Fill(Put<PreFilterFake>(name, parts.pre_filter), std::move(fn));
   }
   // The shorter form: an outcome that does not depend on the pod. Called each time, because outcomes own states.
   PreFilterFake& PreFilter(const std::string& name, std::function<PreFilterOutcome()> fn) {
@@ -112,7 +114,7 @@ class ProfileMaker {
   }
   FilterFake& Filter(const std::string& name,
                      std::function<Error(const PluginState*, const NodeBatch&, Rejections&)> fn) {
-    return Fill(Put<FilterFake>(name, profile.filter), std::move(fn));
+    return Fill(Put<FilterFake>(name, parts.filter), std::move(fn));
   }
   // Rejects the nodes for which `fn` does not say kFits.
   FilterFake& FilterNodes(const std::string& name, std::function<Verdict(const NodeView&)> fn) {
@@ -128,48 +130,56 @@ class ProfileMaker {
   PostFilterFake& PostFilter(
       const std::string& name,
       std::function<PostFilterOutcome(const Cycle&, const PluginState*, const FilterReport&)> fn) {
-    return Fill(Put<PostFilterFake>(name, profile.post_filter), std::move(fn));
+    return Fill(Put<PostFilterFake>(name, parts.post_filter), std::move(fn));
   }
   PostFilterFake& PostFilter(const std::string& name, PostFilterOutcome outcome) {
     return PostFilter(name, [outcome](const Cycle&, const PluginState*, const FilterReport&) { return outcome; });
   }
   PreScoreFake& PreScore(const std::string& name, std::function<PreScoreOutcome(std::span<const Row>)> fn) {
-    return Fill(Put<PreScoreFake>(name, profile.pre_score), std::move(fn));
+    return Fill(Put<PreScoreFake>(name, parts.pre_score), std::move(fn));
   }
   ScoreFake& Score(const std::string& name, int64_t weight, std::function<int64_t(const std::string&)> fn) {
     ScoreFake* plugin = new ScoreFake;
     owned_.emplace_back(plugin);
     plugin->fn = std::move(fn);
-    profile.score.push_back({plugin, IndexOf(name), weight});
+    parts.score.push_back({plugin, IndexOf(name), weight});
     return *plugin;
   }
   PreEnqueueFake& PreEnqueue(const std::string& name, std::function<Verdict(const Pod&)> fn) {
-    return Fill(Put<PreEnqueueFake>(name, profile.pre_enqueue), std::move(fn));
+    return Fill(Put<PreEnqueueFake>(name, parts.pre_enqueue), std::move(fn));
   }
   ReserveFake& Reserve(const std::string& name, std::function<Verdict(StateSlot&)> fn) {
-    return Fill(Put<ReserveFake>(name, profile.reserve), std::move(fn));
+    return Fill(Put<ReserveFake>(name, parts.reserve), std::move(fn));
   }
   PermitFake& Permit(const std::string& name, std::function<PermitOutcome()> fn) {
-    return Fill(Put<PermitFake>(name, profile.permit), std::move(fn));
+    return Fill(Put<PermitFake>(name, parts.permit), std::move(fn));
   }
   PreBindFake& PreBind(const std::string& name, std::function<void(Done)> fn) {
-    return Fill(Put<PreBindFake>(name, profile.pre_bind), std::move(fn));
+    return Fill(Put<PreBindFake>(name, parts.pre_bind), std::move(fn));
   }
   BindFake& Bind(const std::string& name, std::function<void(Done)> fn) {
-    return Fill(Put<BindFake>(name, profile.bind), std::move(fn));
+    return Fill(Put<BindFake>(name, parts.bind), std::move(fn));
   }
   PostBindFake& PostBind(const std::string& name, std::function<void()> fn) {
-    return Fill(Put<PostBindFake>(name, profile.post_bind), std::move(fn));
+    return Fill(Put<PostBindFake>(name, parts.post_bind), std::move(fn));
   }
 
-  Profile profile;
+  // Asks the plugins for their declarations each time: tests change their fakes. The same object always.
+  const Profile& profile() {
+    if (const Error error = TakeDeclarations(parts); !error.ok()) {
+      std::fprintf(stderr, "%s\n", error.text().c_str());
+      std::abort();
+    }
+    return parts;
+  }
+  Profile parts;
 
  private:
   uint16_t IndexOf(const std::string& name) {
-    for (size_t i = 0; i < profile.plugins.size(); ++i)
-      if (profile.plugins[i].name == name) return static_cast<uint16_t>(i);
-    profile.plugins.push_back({name, nullptr});
-    return static_cast<uint16_t>(profile.plugins.size() - 1);
+    for (size_t i = 0; i < parts.plugins.size(); ++i)
+      if (parts.plugins[i].name == name) return static_cast<uint16_t>(i);
+    parts.plugins.push_back({name, nullptr});
+    return static_cast<uint16_t>(parts.plugins.size() - 1);
   }
   template <class Fake, class List>
   Fake& Put(const std::string& name, List& list) {

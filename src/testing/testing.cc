@@ -55,15 +55,19 @@ std::map<std::string, Verdict> FilterAll(const Plugin& plugin, const Pod& pod, c
   framework::Profile profile = OnlyPlugin(plugin);
   profile.pre_score.clear();
   profile.score.clear();
+  const Error declared = framework::TakeDeclarations(profile);
   VerdictTable table;
   const ManualClock clock;
   const Snapshot snapshot = cluster.snapshot();
-  const framework::Judgement found = framework::Judge(profile, table, clock).Run(pod, snapshot);
+  framework::Judgement found;
+  if (declared.ok()) found = framework::Judge(profile, table, clock).Run(pod, snapshot);
   std::map<std::string, Verdict> verdicts;
   for (Row row = 0; row < snapshot.rows(); ++row) {
     if (!snapshot.live(row)) continue;
     Verdict verdict = found.absent;
-    if (found.outright) {
+    if (!declared.ok()) {
+      verdict = Verdict::Fail(declared.text());
+    } else if (found.outright) {
       verdict = found.outright->verdict;
     } else if (found.verdicts[row] != kNotJudged) {
       verdict = table.Get(found.verdicts[row]);
@@ -83,11 +87,15 @@ ScoreResult ScoreAll(const Plugin& plugin, const Pod& pod, const TestCluster& cl
   framework::Profile profile = OnlyPlugin(plugin);
   profile.pre_filter.clear();
   profile.filter.clear();
+  ScoreResult result;
+  if (const Error declared = framework::TakeDeclarations(profile); !declared.ok()) {
+    result.error = declared.text();
+    return result;
+  }
   VerdictTable table;
   const ManualClock clock;
   const Snapshot snapshot = cluster.snapshot();
   const framework::Judgement found = framework::Judge(profile, table, clock).Run(pod, snapshot);
-  ScoreResult result;
   if (found.kind != framework::Judgement::Kind::kFits) result.error = found.message;
   for (const framework::PluginScores& scores : found.scores) {
     for (size_t i = 0; i < found.feasible.size(); ++i) {

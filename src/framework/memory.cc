@@ -9,6 +9,7 @@
 #include "berth/host/snapshot_access.h"
 #include "framework/guard.h"
 #include "framework/memory_run.h"
+#include "framework/same_template.h"
 
 namespace berth::framework {
 namespace {
@@ -16,21 +17,6 @@ namespace {
 constexpr Epochs kOutside = epoch::kUnrememberable | epoch::kOtherRows | epoch::kOwnIndex;
 // What a row is by its pods.
 constexpr RowFields kOfPods = row_field::kRequested | row_field::kPodCount | row_field::kPorts | row_field::kPods;
-
-// Everything that plugins may look at, except who the pod is and how it fared so far.
-bool SameTemplate(const Pod& a, const Pod& b) {
-  return a.meta.labels == b.meta.labels && a.meta.annotations == b.meta.annotations &&
-         a.meta.namespace_ == b.meta.namespace_ && a.priority == b.priority && a.containers == b.containers &&
-         a.init_containers == b.init_containers && a.tolerations == b.tolerations &&
-         a.node_selector == b.node_selector && a.affinity == b.affinity && a.topology_spread == b.topology_spread &&
-         a.volumes == b.volumes && a.resource_claims == b.resource_claims && a.meta.owners == b.meta.owners &&
-         a.scheduler_name == b.scheduler_name && a.node_name == b.node_name &&
-         a.priority_class_name == b.priority_class_name && a.preemption_policy == b.preemption_policy &&
-         a.overhead == b.overhead && a.pod_requests == b.pod_requests && a.scheduling_gates == b.scheduling_gates &&
-         a.host_network == b.host_network && a.host_users == b.host_users &&
-         a.container_statuses == b.container_statuses && a.init_container_statuses == b.init_container_statuses &&
-         a.status_requests == b.status_requests && a.status_allocated == b.status_allocated;
-}
 
 // The same template, another pod.
 Pod Stranger(const Pod& pod) {

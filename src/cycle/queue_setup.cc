@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "framework/guard.h"
+#include "framework/plugin_call.h"
 
 namespace berth::cycle {
 namespace {
@@ -32,9 +32,9 @@ std::vector<uint16_t> RejectingPlugins(const framework::Profile& profile) {
 
 queue::QueueOptions QueueOptionsOf(const framework::Engine& engine, const config::SchedulerConfiguration& config) {
   queue::QueueOptions options;
-  const QueueSortPlugin* sort = engine.first_profile().queue_sort.front().plugin;
-  options.less = [sort](const QueuedPod& a, const QueuedPod& b) {
-    return framework::Guard([&] { return sort->Less(a, b); }, [](const std::string&) { return false; });
+  const framework::Profile& first = engine.first_profile();
+  options.less = [&first](const QueuedPod& a, const QueuedPod& b) {
+    return framework::CallLess(first, first.queue_sort.front(), a, b);
   };
   options.pre_enqueue = [&engine](const Pod& pod) -> std::optional<queue::Gate> {
     const framework::Profile* profile = engine.FindProfile(pod.scheduler_name);
@@ -56,7 +56,14 @@ queue::HintMap HintsOf(const framework::Engine& engine, bool with_extenders) {
     std::vector<queue::PluginEvents> events;
     for (const uint16_t index : RejectingPlugins(*profile)) {
       const framework::ProfilePlugin& plugin = profile->plugins[index];
-      events.push_back({plugin.name, plugin.events});
+      queue::PluginEvents said{plugin.name, plugin.events};
+      if (said.events)
+        for (EventRegistration& event : *said.events)
+          if (event.hint)
+            event.hint = [&profile = *profile, index, hint = event.hint](const Pod& pod, const EventObjects& objects) {
+              return framework::CallHint(profile, index, hint, pod, objects);
+            };
+      events.push_back(std::move(said));
     }
     hints.AddProfile(name, std::move(events), with_extenders);
   }

@@ -12,7 +12,7 @@ namespace berth::cycle {
 // outlives the queue.
 queue::QueueOptions QueueOptionsOf(const framework::Engine& engine, const config::SchedulerConfiguration& config);
 
-// The events that the plugins of all profiles registered for.
+// The events that the plugins of all profiles registered for. REQUIRES: the engine outlives the hints.
 queue::HintMap HintsOf(const framework::Engine& engine, bool with_extenders);
 
 }  // namespace berth::cycle

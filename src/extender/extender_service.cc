@@ -138,7 +138,7 @@ Result<std::unique_ptr<ExtenderService>> ExtenderService::Make(const config::Pro
                                                                ServiceOptions options) {
   std::unique_ptr<ExtenderService> service(
       new ExtenderService(clock, nodes, binder, std::move(options), profile.scheduler_name));
-  Result<std::unique_ptr<framework::Profile>> built =
+  Result<std::unique_ptr<const framework::Profile>> built =
       framework::BuildProfile(profile, registry, service->host_, 0, framework::ProfileUse::kPart);
   if (!built.ok()) return built.error().Wrap("profile " + profile.scheduler_name);
   service->profile_ = std::move(built).value();
@@ -151,6 +151,7 @@ Result<std::unique_ptr<ExtenderService>> ExtenderService::Make(const config::Pro
   service->named_ = std::make_unique<RequestCluster>(in_order);
   if (util::Metrics* metrics = service->options_.metrics) {
     service->timer_ = std::make_unique<PluginTimer>(*service->profile_, *metrics);
+    service->profile_->observers->Add(*service->timer_);
   }
   return service;
 }
@@ -179,13 +180,19 @@ Error ExtenderService::WithCluster(const ExtenderArgs& args, bool filter, bool s
   const Reach reach = ReachOf(filter, score);
   const bool ask_source = args.nodes ? reach == Reach::kCluster && nodes_ != nullptr : reach != Reach::kNames;
   if (ask_source) {
+    Error lost = Error::Ok();
     const auto judge = [&](const Snapshot& snapshot) {
+      if (indexes_ && !indexes_->failure().ok()) {
+        lost = indexes_->failure();
+        return;
+      }
       const std::vector<Row> rows = RowsOf(args, snapshot);
       const std::lock_guard lock(judging_);
       ask(snapshot, rows);
     };
     if (nodes_ == nullptr) return Error(kNoNodeData);
-    if (!args.nodes) return nodes_->Read(judge);
+    const auto either = [&](Error read) { return read.ok() ? lost : read; };
+    if (!args.nodes) return either(nodes_->Read(judge));
     std::vector<std::shared_ptr<const Node>> nodes;
     nodes.reserve(args.nodes->size());
     ResourceCount resources;
@@ -194,7 +201,7 @@ Error ExtenderService::WithCluster(const ExtenderArgs& args, bool filter, bool s
       resources.Add(*node.node);
     }
     if (Error error = resources.Check(nodes.size()); !error.ok()) return error;
-    return nodes_->ReadWith(nodes, args.nodes_cached, judge);
+    return either(nodes_->ReadWith(nodes, args.nodes_cached, judge));
   }
   const std::lock_guard lock(judging_);
   RequestCluster& cluster = args.nodes ? *sent_ : *named_;

@@ -23,6 +23,7 @@
 #include "extender/plugin_timer.h"
 #include "extender/request_cluster.h"
 #include "framework/host.h"
+#include "framework/plugin_indexes.h"
 #include "framework/profile.h"
 #include "util/metrics.h"
 
@@ -138,9 +139,9 @@ class ExtenderService {
   BindWriter writer_;
   framework::HostServices services_;
   framework::Host host_;
-  std::unique_ptr<framework::Profile> profile_;
-  std::vector<std::unique_ptr<PluginIndex>> indexes_;
-  std::unique_ptr<PluginTimer> timer_;  // null without metrics
+  std::unique_ptr<const framework::Profile> profile_;
+  std::unique_ptr<framework::PluginIndexes> indexes_;  // null until they are asked for
+  std::unique_ptr<PluginTimer> timer_;                 // null without metrics
   std::unique_ptr<NodeCache> cache_;
   std::mutex judging_;  // for plugins and the two clusters
   std::unique_ptr<RequestCluster> sent_, named_;

@@ -6,7 +6,7 @@
 #include "cluster/cluster_state.h"
 #include "extender/extender_service.h"
 #include "framework/cycle_run.h"
-#include "framework/guard.h"
+#include "framework/plugin_call.h"
 #include "framework/reads.h"
 
 namespace berth::extender {
@@ -26,10 +26,10 @@ Reach ExtenderService::ReachOf(bool filter, bool score) const {
 }
 
 std::string ExtenderService::RejectionOn(const Pod& pod, const Snapshot& snapshot, std::span<const Row> rows) const {
-  std::vector<const PreFilterPlugin*> asked;
+  std::vector<const framework::PreFilterEntry*> asked;
   for (const auto& entry : profile_->pre_filter) {
     const Epochs epochs = entry.depends.epochs;
-    if (epochs != 0 && (epochs & ~kEpochsOfNodes) == 0) asked.push_back(entry.plugin);
+    if (epochs != 0 && (epochs & ~kEpochsOfNodes) == 0) asked.push_back(&entry);
   }
   std::vector<uint8_t> there(snapshot.rows());
   size_t count = 0;
@@ -46,10 +46,8 @@ std::string ExtenderService::RejectionOn(const Pod& pod, const Snapshot& snapsho
   const Snapshot these = state.snapshot();
   VerdictTable table;
   const framework::CycleRun run(*profile_, table, pod, these, clock_.Now());
-  for (const PreFilterPlugin* plugin : asked) {
-    const PreFilterOutcome outcome =
-        framework::Guard([&] { return plugin->PreFilter(run); },
-                         [](std::string text) { return PreFilterOutcome::Fail(std::move(text)); });
+  for (const framework::PreFilterEntry* entry : asked) {
+    const PreFilterOutcome outcome = framework::CallPreFilter(*profile_, *entry, run);
     if (outcome.verdict.rejected()) return outcome.verdict.message();
   }
   return "";
@@ -61,11 +59,8 @@ std::vector<Kind> ExtenderService::Kinds(bool filter, bool score) const {
 }
 
 std::vector<PluginIndex*> ExtenderService::MakeIndexes() {
-  indexes_ = framework::MakeIndexes(*profile_);
-  std::vector<PluginIndex*> all;
-  for (const auto& index : indexes_)
-    if (index) all.push_back(index.get());
-  return all;
+  indexes_ = std::make_unique<framework::PluginIndexes>(*profile_);
+  return indexes_->all();
 }
 
 }  // namespace berth::extender

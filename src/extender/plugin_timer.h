@@ -2,25 +2,30 @@
 // PluginTimer: how long each plugin takes at each extension point.
 #pragma once
 
-#include <memory>
+#include <array>
+#include <optional>
 #include <vector>
 
-#include "berth/plugin.h"
-#include "framework/profile.h"
+#include "framework/call_observer.h"
 #include "util/metrics.h"
 
 namespace berth::extender {
 
-// Steps between the stages and the plugins of a profile, at PreFilter, Filter, PreScore, Score (with Normalize) and
-// Bind; what they answer is not changed. Filter and Score are measured by batch of rows.
+// Measures PreFilter, Filter, PreScore, Score (with Normalize) and Bind. Filter and Score are measured by batch of
+// rows, Bind until its answer comes.
 // Thread safety: as the plugins.
-class PluginTimer {
+class PluginTimer final : public framework::CallObserver {
  public:
-  // REQUIRES: outlived by the metrics, and the profile is not used after the timer is gone. Once per profile.
-  PluginTimer(framework::Profile& profile, util::Metrics& metrics);
+  // For the plugins of `profile`. REQUIRES: outlived by the metrics.
+  PluginTimer(const framework::Profile& profile, util::Metrics& metrics);
+
+  framework::CallEnd Around(const framework::PluginCall& call, const framework::CallView& view,
+                            const Next& next) override;
+  Done Awaiting(const framework::PluginCall& call, Done done) override;
 
  private:
-  std::vector<std::unique_ptr<Plugin>> watchers_;
+  using ByFunction = std::array<std::optional<util::Metrics::Histogram>, framework::kPluginFunctions>;
+  std::vector<ByFunction> histograms_;  // by plugin; no value: not measured
 };
 
 }  // namespace berth::extender

@@ -7,12 +7,10 @@
 #include <mutex>
 #include <utility>
 
-#include "framework/guard.h"
+#include "framework/plugin_call.h"
 
 namespace berth::framework {
 namespace {
-
-Verdict Thrown(std::string text) { return Verdict::Fail(std::move(text)); }
 
 // Rejections keep their code; everything else that is not success becomes an Error with context.
 Ruling Failure(const char* stage, const std::string& name, uint16_t index, const Verdict& verdict) {
@@ -47,7 +45,7 @@ BindingStages::BindingStages(const Profile& profile, Placement placement, std::v
 
 Ruling BindingStages::Reserve() {
   for (const auto& entry : profile_.reserve) {
-    const Verdict verdict = Guard([&] { return entry.plugin->Reserve(placement_, states_[entry.index]); }, Thrown);
+    const Verdict verdict = CallReserve(profile_, entry, placement_, states_[entry.index]);
     if (!verdict.fits()) return Failure("Reserve", profile_.name(entry.index), entry.index, verdict);
   }
   return {};
@@ -55,10 +53,7 @@ Ruling BindingStages::Reserve() {
 
 void BindingStages::Unreserve() {
   for (auto entry = profile_.reserve.rbegin(); entry != profile_.reserve.rend(); ++entry) {
-    (void)GuardError([&] {
-      entry->plugin->Unreserve(placement_, states_[entry->index]);
-      return Error::Ok();
-    });
+    (void)CallUnreserve(profile_, *entry, placement_, states_[entry->index]);
   }
 }
 
@@ -66,9 +61,7 @@ PermitRuling BindingStages::Permit(Time now) {
   PermitRuling result;
   for (const auto& entry : profile_.permit) {
     const std::string& name = profile_.name(entry.index);
-    const PermitOutcome outcome =
-        Guard([&] { return entry.plugin->Permit(placement_, states_[entry.index]); },
-              [](std::string text) { return PermitOutcome::Deny(Verdict::Fail(std::move(text))); });
+    const PermitOutcome outcome = CallPermit(profile_, entry, placement_, states_[entry.index]);
     if (outcome.verdict.fits()) continue;
     if (outcome.verdict.code() == Code::kWait) {
       result.deadlines[name] = now + std::min(outcome.timeout, kMaxPermitWait);
@@ -86,11 +79,7 @@ PermitRuling BindingStages::Permit(Time now) {
 PreBindPlan BindingStages::PreFlight() {
   PreBindPlan plan;
   for (const auto& entry : profile_.pre_bind) {
-    const berth::PreFlight flight =
-        Guard([&] { return entry.plugin->PreBindPreFlight(placement_, states_[entry.index]); },
-              [](std::string text) {
-                return berth::PreFlight{Verdict::Fail(std::move(text)), false};
-              });
+    const berth::PreFlight flight = CallPreBindPreFlight(profile_, entry, placement_, states_[entry.index]);
     const Code code = flight.verdict.code();
     if (code != Code::kSuccess && code != Code::kSkip) {
       const std::string& name = profile_.name(entry.index);
@@ -146,10 +135,7 @@ void BindingStages::PreBindFrom(PreBindPlan plan, size_t from, DoneWith done) {
     const Done once = Once([index, finished, name = profile_.name(index)](const Verdict& verdict) {
       finished(verdict.fits() ? Ruling{} : Failure("PreBind", name, index, verdict));
     });
-    const Error thrown = GuardError([&] {
-      all[i].plugin->PreBind(placement_, states_[index], once);
-      return Error::Ok();
-    });
+    const Error thrown = CallPreBind(profile_, all[i], placement_, states_[index], once);
     if (!thrown.ok()) once(Verdict::Fail(thrown.text()));
   }
 }
@@ -170,7 +156,7 @@ void BindingStages::Bind(DoneWith done) {
 
 void BindingStages::BindFrom(size_t from, const std::shared_ptr<BindTurn>& turn) {
   for (; from < profile_.bind.size(); ++from) {
-    const std::optional<Ruling> ruling = CallBind(from, turn);
+    const std::optional<Ruling> ruling = AskBind(from, turn);
     if (!ruling) return;  // the answer will come
     if (ruling->verdict.code() != Code::kSkip) return turn->done(*ruling);
   }
@@ -179,7 +165,7 @@ void BindingStages::BindFrom(size_t from, const std::shared_ptr<BindTurn>& turn)
 
 // One plugin's answer; none when it has not been given yet. One that comes while the plugin is being called waits for
 // the end of the call, when `calling_` is free again; a later one goes on from where it comes.
-std::optional<Ruling> BindingStages::CallBind(size_t position, const std::shared_ptr<BindTurn>& turn) {
+std::optional<Ruling> BindingStages::AskBind(size_t position, const std::shared_ptr<BindTurn>& turn) {
   const auto& entry = profile_.bind[position];
   const uint16_t index = entry.index;
   turn->returned = false;
@@ -200,12 +186,12 @@ std::optional<Ruling> BindingStages::CallBind(size_t position, const std::shared
         if (code == Code::kSkip) return self->BindFrom(position + 1, turn);
         turn->done(std::move(ruling));
       });
-  const Error thrown = GuardError([&] {
+  Error thrown = Error::Ok();
+  {
     std::unique_lock<std::mutex> held;
     if (calling_ != nullptr) held = std::unique_lock(*calling_);
-    entry.plugin->Bind(placement_, states_[index], once);
-    return Error::Ok();
-  });
+    thrown = CallBind(profile_, entry, placement_, states_[index], once);
+  }
   if (!thrown.ok()) once(Verdict::Fail(thrown.text()));
   const std::lock_guard lock(turn->mutex);
   turn->returned = true;
@@ -214,10 +200,7 @@ std::optional<Ruling> BindingStages::CallBind(size_t position, const std::shared
 
 void BindingStages::PostBind() {
   for (const auto& entry : profile_.post_bind) {
-    (void)GuardError([&] {
-      entry.plugin->PostBind(placement_, states_[entry.index]);
-      return Error::Ok();
-    });
+    (void)CallPostBind(profile_, entry, placement_, states_[entry.index]);
   }
 }
 

@@ -65,7 +65,7 @@ class BindingStages : public std::enable_shared_from_this<BindingStages> {
   void PreBindFrom(PreBindPlan plan, size_t from, DoneWith done);
   struct BindTurn;
   void BindFrom(size_t from, const std::shared_ptr<BindTurn>& turn);
-  std::optional<Ruling> CallBind(size_t position, const std::shared_ptr<BindTurn>& turn);
+  std::optional<Ruling> AskBind(size_t position, const std::shared_ptr<BindTurn>& turn);
 
   const Profile& profile_;
   Placement placement_;

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "berth/vectorized.h"
-#include "framework/guard.h"
+#include "framework/plugin_call.h"
 
 namespace berth::framework {
 namespace {
@@ -60,12 +60,16 @@ std::string Bracketed(const std::vector<std::string>& names) {
   return text + "]";
 }
 
-PluginStates PluginStates::Clone() const {
+Result<PluginStates> PluginStates::Clone(const Profile& profile) const {
   PluginStates copy;
   copy.skip_filter = skip_filter;
   copy.slots.resize(slots.size());
-  for (size_t i = 0; i < slots.size(); ++i)
-    if (slots[i]) copy.slots[i] = slots[i]->Clone();
+  for (size_t i = 0; i < slots.size(); ++i) {
+    if (!slots[i]) continue;
+    Result<StateSlot> slot = CallClone(profile, static_cast<uint16_t>(i), slots[i]);
+    if (!slot.ok()) return slot.error();
+    copy.slots[i] = std::move(slot).value();
+  }
   return copy;
 }
 
@@ -97,8 +101,7 @@ PreFilterRuling CycleRun::RunPreFilter() {
   PreFilterRuling result;
   for (const auto& entry : profile_.pre_filter) {
     const std::string& name = profile_.name(entry.index);
-    PreFilterOutcome outcome = Guard([&] { return entry.plugin->PreFilter(*this); },
-                                     [](std::string text) { return PreFilterOutcome::Fail(std::move(text)); });
+    PreFilterOutcome outcome = CallPreFilter(profile_, entry, *this);
     states_.slots[entry.index] = std::move(outcome.state);
     const Code code = outcome.verdict.code();
     if (code == Code::kSkip) {
@@ -139,8 +142,7 @@ void CycleRun::FilterBatch(Row begin, std::span<uint8_t> active, std::span<Verdi
     if (!clean) std::fill(slots.begin(), slots.end(), kFitsId);
     Rejections out(slots, table_);
     const NodeBatch batch(snapshot(), begin, active);
-    const Error error =
-        GuardError([&] { return entry.plugin->Filter(*this, states_.slots[entry.index].get(), batch, out); });
+    const Error error = CallFilter(profile_, entry, *this, states_.slots[entry.index].get(), batch, out);
     if (!error.ok()) std::fill(slots.begin(), slots.end(), table_.Intern(Verdict::Fail(error.text())));
     const VerdictId any = AnyOf(slots.data(), slots.size());  // mostly nobody is rejected
     clean = any == kFitsId;
@@ -173,7 +175,7 @@ CycleRun::Answer CycleRun::AskOverlay(const RowOverlay& overlay, const PluginSta
     if (settled && !reacts_.empty() && !reacts_[position]) continue;
     VerdictId slot = kFitsId;
     Rejections out(std::span<VerdictId>(&slot, 1), table_);
-    Error error = GuardError([&] { return entry.plugin->Filter(*this, states.slots[entry.index].get(), batch, out); });
+    Error error = CallFilter(profile_, entry, *this, states.slots[entry.index].get(), batch, out);
     if (!error.ok()) return {kFitsId, entry.index, std::move(error)};
     if (slot != kFitsId) slot = Admissible(slot, table_);
     if (slot != kFitsId) return {slot, entry.index, Error::Ok()};
@@ -205,7 +207,11 @@ bool CycleRun::HasRelevantNominations(Row row) const {
 Ruling CycleRun::FilterWithNominated(const RowOverlay& base, const PluginStates& states) const {
   RowOverlay overlay = base;
   std::optional<PluginStates> with;
-  if (TracksPods()) with = states.Clone();
+  if (TracksPods()) {
+    Result<PluginStates> copy = states.Clone(profile_);
+    if (!copy.ok()) return {Verdict::Fail(copy.error().text()), kNoPlugin};
+    with = std::move(copy).value();
+  }
   for (const PodRecord* nominated : snapshot().nominated(base.row())) {
     if (!Relevant(*nominated)) continue;
     overlay.AddPod(*nominated);
@@ -224,8 +230,7 @@ bool CycleRun::TracksPods() const {
 Error CycleRun::TellPodAdded(PluginStates& states, const PodRecord& pod, Row row) const {
   for (const auto& entry : profile_.pre_filter) {
     if (states.skip_filter[entry.index] || !entry.tracks_pods) continue;
-    const Error error =
-        GuardError([&] { return entry.plugin->AddPod(*this, states.slots[entry.index].get(), pod, row); });
+    const Error error = CallAddPod(profile_, entry, *this, states.slots[entry.index].get(), pod, row);
     if (!error.ok()) return error.Wrap("running AddPod on PreFilter plugin " + Quoted(profile_.name(entry.index)));
   }
   return Error::Ok();
@@ -234,8 +239,7 @@ Error CycleRun::TellPodAdded(PluginStates& states, const PodRecord& pod, Row row
 Error CycleRun::TellPodRemoved(PluginStates& states, const PodRecord& pod, Row row) const {
   for (const auto& entry : profile_.pre_filter) {
     if (states.skip_filter[entry.index] || !entry.tracks_pods) continue;
-    const Error error =
-        GuardError([&] { return entry.plugin->RemovePod(*this, states.slots[entry.index].get(), pod, row); });
+    const Error error = CallRemovePod(profile_, entry, *this, states.slots[entry.index].get(), pod, row);
     if (!error.ok()) return error.Wrap("running RemovePod on PreFilter plugin " + Quoted(profile_.name(entry.index)));
   }
   return Error::Ok();
@@ -251,11 +255,15 @@ class WhatIfRun final : public WhatIf {
 
   Error RemovePod(const PodRecord& pod) override {
     overlay_.RemovePod(pod);
-    return tracks_ ? run_.TellPodRemoved(Own(), pod, row_) : Error::Ok();
+    if (!tracks_) return Error::Ok();
+    if (Error error = OwnStates(); !error.ok()) return error;
+    return run_.TellPodRemoved(*own_, pod, row_);
   }
   Error AddPod(const PodRecord& pod) override {
     overlay_.AddPod(pod);
-    return tracks_ ? run_.TellPodAdded(Own(), pod, row_) : Error::Ok();
+    if (!tracks_) return Error::Ok();
+    if (Error error = OwnStates(); !error.ok()) return error;
+    return run_.TellPodAdded(*own_, pod, row_);
   }
   Verdict Judge() override {
     if (run_.HasRelevantNominations(row_)) {
@@ -282,9 +290,13 @@ class WhatIfRun final : public WhatIf {
     return overlay;
   }
   const PluginStates& states() const { return own_ ? *own_ : run_.states(); }
-  PluginStates& Own() {
-    if (!own_) own_ = run_.states().Clone();
-    return *own_;
+  // Makes `own_`.
+  Error OwnStates() {
+    if (own_) return Error::Ok();
+    Result<PluginStates> copy = run_.states().Clone(run_.profile());
+    if (!copy.ok()) return copy.error();
+    own_ = std::move(copy).value();
+    return Error::Ok();
   }
 
   const CycleRun& run_;

@@ -41,7 +41,7 @@ struct PreFilterRuling {
 struct PluginStates {
   std::vector<StateSlot> slots;
   std::vector<uint8_t> skip_filter;  // 1: PreFilter said Skip
-  PluginStates Clone() const;
+  Result<PluginStates> Clone(const Profile& profile) const;
 };
 
 // Thread safety: scheduling thread; FilterBatch may run on several threads for different batches.

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "framework/difference.h"
-#include "framework/reads.h"
 
 namespace berth::framework {
 
@@ -41,7 +40,12 @@ const Profile* Engine::FindProfile(std::string_view scheduler_name) const {
 }
 
 Judgement Engine::Judge(const Profile& profile, const Pod& pod, const Snapshot& snapshot, const JudgeOptions& options) {
-  Judgement judgement = framework::Judge(profile, table_, clock_).Run(pod, snapshot, options);
+  Judgement judgement;
+  if (const Error* obstacle = Obstacle(profile)) {
+    judgement.message = obstacle->text();
+  } else {
+    judgement = framework::Judge(profile, table_, clock_).Run(pod, snapshot, options);
+  }
   traces_.Add(MakeTrace(pod, snapshot, judgement, table_, decisions_++));
   if (const Profile* twin = reference_ ? reference_->FindProfile(profile.scheduler_name) : nullptr) {
     // Indexes are asked here too, and the reference draws its random numbers with us.
@@ -62,7 +66,7 @@ void Engine::Compare(const Profile& profile, const Pod& pod, const Snapshot& sna
 }
 
 Decision Engine::Decide(const Profile& profile, const Pod& pod, const Snapshot& snapshot) {
-  if (const auto memory = memories_.find(&profile); memory != memories_.end()) {
+  if (const auto memory = memories_.find(&profile); memory != memories_.end() && !Obstacle(profile)) {
     CycleTrace& trace = traces_.Next();
     std::optional<Decision> decision = memory->second->Decide(pod, snapshot, trace);
     if (decision) {
@@ -80,29 +84,25 @@ Decision Engine::Decide(const Profile& profile, const Pod& pod, const Snapshot& 
 }
 
 std::vector<PluginIndex*> Engine::Indexes() {
-  if (!indexed_) {
-    indexed_ = true;
-    for (const auto& [name, profile] : profiles_) {
-      std::vector<std::unique_ptr<PluginIndex>> made = MakeIndexes(*profile);
-      for (size_t i = 0; i < made.size(); ++i) {
-        if (!made[i]) continue;
-        index_of_[profile->plugins[i].plugin.get()] = made[i].get();
-        indexes_.push_back(std::move(made[i]));
-      }
-    }
-  }
   std::vector<PluginIndex*> all;
-  for (const auto& index : indexes_) all.push_back(index.get());
+  for (const auto& [name, profile] : profiles_) {
+    std::unique_ptr<PluginIndexes>& made = indexes_[profile.get()];
+    if (!made) made = std::make_unique<PluginIndexes>(*profile);
+    for (PluginIndex* index : made->all()) all.push_back(index);
+  }
   return all;
+}
+
+const Error* Engine::Obstacle(const Profile& profile) const {
+  const auto indexes = indexes_.find(&profile);
+  return indexes == indexes_.end() || indexes->second->failure().ok() ? nullptr : &indexes->second->failure();
 }
 
 void Engine::Remember(const MemoryOptions& options) {
   for (const auto& [name, profile] : profiles_) {
-    std::vector<const PluginIndex*> indexes;
-    for (const ProfilePlugin& plugin : profile->plugins) {
-      const auto index = index_of_.find(plugin.plugin.get());
-      indexes.push_back(index == index_of_.end() ? nullptr : index->second);
-    }
+    const auto made = indexes_.find(profile.get());
+    std::vector<const PluginIndex*> indexes(profile->plugins.size());
+    if (made != indexes_.end()) indexes = made->second->by_plugin();
     memories_[profile.get()] = std::make_unique<Memory>(*profile, table_, clock_, std::move(indexes), options);
   }
 }
@@ -122,7 +122,7 @@ void Engine::WatchReads(std::function<void(const std::string&)> on_undeclared) {
 void Engine::WatchReads(std::shared_ptr<ReadCheck> check) {
   assert(!reads_);
   reads_ = std::move(check);
-  for (const auto& [name, profile] : profiles_) reads_->Watch(*profile);
+  for (const auto& [name, profile] : profiles_) profile->observers->Add(*reads_);
 }
 
 Memory::Stats Engine::memory_stats() const {

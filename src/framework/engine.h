@@ -16,6 +16,7 @@
 #include "framework/host.h"
 #include "framework/judge.h"
 #include "framework/memory.h"
+#include "framework/plugin_indexes.h"
 #include "framework/profile.h"
 #include "framework/read_check.h"
 #include "framework/trace.h"
@@ -46,7 +47,8 @@ class Engine {
 
   // From now on decisions are remembered. REQUIRES: all snapshots are of one cluster, and it feeds the indexes.
   void Remember(const MemoryOptions& options = {});
-  // The plugins' indexes, made when first asked for. They live as long as the engine.
+  // The plugins' indexes, made when first asked for. They live as long as the engine. When one throws, every pod of its
+  // profile fails: what it counted is not to be trusted.
   std::vector<PluginIndex*> Indexes();
   // Every decision, remembered or not, is checked against `reference`, made from the same configuration and seed, which
   // judges in full. Plugins of both are watched: do they read what they declare? `on_difference` is told what differs,
@@ -70,6 +72,8 @@ class Engine {
   void Compare(const Profile& profile, const Pod& pod, const Snapshot& snapshot, const Decision& decision,
                const CycleTrace& trace, const Profile& twin, Judgement& judged);
   void WatchReads(std::shared_ptr<ReadCheck> check);
+  // Why no pod of this profile can be judged; null: it can.
+  const Error* Obstacle(const Profile& profile) const;
 
   const Clock& clock_;
   HostServices services_;
@@ -79,9 +83,7 @@ class Engine {
   VerdictTable table_;
   TraceRing traces_{1024};
   uint64_t decisions_ = 0, compared_ = 0;
-  std::vector<std::unique_ptr<PluginIndex>> indexes_;
-  std::map<const Plugin*, const PluginIndex*> index_of_;
-  bool indexed_ = false;
+  std::map<const Profile*, std::unique_ptr<PluginIndexes>> indexes_;  // empty until they are asked for
   std::map<const Profile*, std::unique_ptr<Memory>> memories_;
   Engine* reference_ = nullptr;
   std::shared_ptr<ReadCheck> reads_;  // with the reference, so that each finding is told once

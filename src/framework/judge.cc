@@ -8,7 +8,7 @@
 
 #include "berth/host/fit_error.h"
 #include "berth/host/snapshot_access.h"
-#include "framework/guard.h"
+#include "framework/plugin_call.h"
 
 namespace berth::framework {
 namespace {
@@ -39,7 +39,7 @@ class Report final : public FilterReport {
 
 Judgement Judge::Run(const Pod& pod, const Snapshot& snapshot, const JudgeOptions& options) const {
   // Calls into plugins are guarded one by one, so that the message names the plugin. This catches what those miss, such
-  // as a state that cannot be cloned.
+  // as memory that runs out between them.
   return Guard([&] { return RunStages(pod, snapshot, options); },
                [](std::string text) {
                  Judgement failed;
@@ -223,11 +223,7 @@ PostFilterRuling RunPostFilter(CycleRun& run, const FilterReport& report) {
   std::vector<std::string> reasons;
   PostFilterOutcome kept;
   for (const auto& entry : profile.post_filter) {
-    PostFilterOutcome outcome =
-        Guard([&] { return entry.plugin->PostFilter(run, run.states().slots[entry.index].get(), report); },
-              [](std::string text) {
-                return PostFilterOutcome{Verdict::Fail(std::move(text)), std::nullopt, nullptr};
-              });
+    PostFilterOutcome outcome = CallPostFilter(profile, entry, run, run.states().slots[entry.index].get(), report);
     const Code code = outcome.verdict.code();
     if (code == Code::kSuccess || code == Code::kUnschedulableAndUnresolvable) return {std::move(outcome), entry.index};
     if (!IsRejected(code)) return {{Verdict::Fail(outcome.verdict.message()), std::nullopt, nullptr}, entry.index};
@@ -245,8 +241,7 @@ Error Judge::ScoreAll(CycleRun& run, Judgement& out) const {
   std::vector<StateSlot> states(profile_.plugins.size());
   std::vector<uint8_t> skip(profile_.plugins.size());
   for (const auto& entry : profile_.pre_score) {
-    PreScoreOutcome outcome = Guard([&] { return entry.plugin->PreScore(run, out.feasible); },
-                                    [](std::string text) { return PreScoreOutcome::Fail(std::move(text)); });
+    PreScoreOutcome outcome = CallPreScore(profile_, entry, run, out.feasible);
     if (outcome.verdict.code() == Code::kSkip) {
       skip[entry.index] = 1;
     } else if (!outcome.verdict.fits()) {
@@ -266,8 +261,7 @@ Error Judge::ScoreAll(CycleRun& run, Judgement& out) const {
     for (size_t begin = 0; begin < active.size(); begin += kBatchRows) {
       const size_t size = std::min(kBatchRows, active.size() - begin);
       const NodeBatch batch(snapshot, static_cast<Row>(begin), std::span<const uint8_t>(active).subspan(begin, size));
-      const Error error =
-          GuardError([&] { return entry.plugin->Score(run, state, batch, std::span(column).subspan(begin, size)); });
+      const Error error = CallScore(profile_, entry, run, state, batch, std::span(column).subspan(begin, size));
       if (!error.ok()) return Error("running Score plugins: plugin \"" + name + "\" failed with: " + error.text());
     }
     PluginScores scores;
@@ -278,8 +272,7 @@ Error Judge::ScoreAll(CycleRun& run, Judgement& out) const {
     scores.normalized = scores.raw;
     berth::Normalize(entry.normalization, scores.normalized);
     if (entry.normalization == Normalization::kOwn) {
-      const Error error =
-          GuardError([&] { return entry.plugin->Normalize(run, state, out.feasible, scores.normalized); });
+      const Error error = CallNormalize(profile_, entry, run, state, out.feasible, scores.normalized);
       if (!error.ok())
         return Error("running Normalize on Score plugins: plugin \"" + name + "\" failed with: " + error.text());
     }
@@ -321,8 +314,7 @@ std::string Judge::FitError(const Snapshot& snapshot, const Judgement& judgement
 
 std::optional<Ruling> FindGate(const Profile& profile, const Pod& pod) {
   for (const auto& entry : profile.pre_enqueue) {
-    Verdict verdict = Guard([&] { return entry.plugin->PreEnqueue(pod); },
-                            [](std::string text) { return Verdict::Fail(std::move(text)); });
+    Verdict verdict = CallPreEnqueue(profile, entry, pod);
     if (!verdict.fits()) return Ruling{std::move(verdict), entry.index};
   }
   return std::nullopt;

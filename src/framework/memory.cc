@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "berth/host/snapshot_access.h"
-#include "framework/guard.h"
 #include "framework/memory_run.h"
+#include "framework/plugin_call.h"
 #include "framework/same_template.h"
 
 namespace berth::framework {
@@ -116,9 +116,7 @@ uint64_t Memory::StampOf(const Snapshot& snapshot, Epochs epochs, uint16_t plugi
 bool Memory::Sign(const Pod& pod, std::string& out) const {
   Signature signature;
   for (const uint16_t plugin : signers_) {
-    const Error error = GuardError(
-        [&] { return profile_.plugins[plugin].plugin->Sign(pod, signature) ? Error::Ok() : Error("unsigned"); });
-    if (!error.ok()) return false;
+    if (!CallSign(profile_, plugin, pod, signature)) return false;
     signature.Add("");
   }
   out = signature.text();
@@ -194,7 +192,7 @@ std::optional<Decision> Memory::Decide(const Pod& pod, const Snapshot& snapshot,
   std::optional<Decision> decision;
   if (pod_class) {
     MemoryRun run(*this, pod, snapshot, *pod_class);
-    // What plugins throw is caught at every call; this is for what those miss, such as a state that cannot be cloned.
+    // What plugins throw is caught at every call; this is for what those miss, such as memory that runs out.
     const Error error = GuardError([&] {
       decision = run.Decide(trace);
       return Error::Ok();

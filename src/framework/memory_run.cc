@@ -10,7 +10,7 @@
 
 #include "berth/host/fit_error.h"
 #include "berth/host/snapshot_access.h"
-#include "framework/guard.h"
+#include "framework/plugin_call.h"
 
 namespace berth::framework {
 namespace {
@@ -92,8 +92,7 @@ bool MemoryRun::PreFilter() {
     const bool signs = memory_.signs_[entry.index], shared = signs && !memory_.late_[entry.index];
     if (shared && !exemplar && class_.exemplar)
       exemplar.emplace(profile_, memory_.table_, *class_.exemplar, snapshot_, cycle_.now());
-    PreFilterOutcome outcome = Guard([&] { return entry.plugin->PreFilter(shared && exemplar ? *exemplar : cycle_); },
-                                     [](std::string text) { return PreFilterOutcome::Fail(std::move(text)); });
+    PreFilterOutcome outcome = CallPreFilter(profile_, entry, shared && exemplar ? *exemplar : cycle_);
     const Code code = outcome.verdict.code();
     const bool ok = code == Code::kSuccess || code == Code::kSkip;
     const bool narrows = code == Code::kSuccess && outcome.node_names.has_value();
@@ -184,8 +183,7 @@ std::optional<framework::Mark> MemoryRun::Ask(size_t position, Row row) {
   VerdictId slot = kFitsId;
   Rejections out(std::span<VerdictId>(&slot, 1), memory_.table_);
   const NodeBatch batch(snapshot_, row, std::span<const uint8_t>(&kOne, 1));
-  const Error error =
-      GuardError([&] { return entry.plugin->Filter(cycle_, cycle_.states().slots[entry.index].get(), batch, out); });
+  const Error error = CallFilter(profile_, entry, cycle_, cycle_.states().slots[entry.index].get(), batch, out);
   if (!error.ok()) return std::nullopt;
   return Named(class_.marks, position, slot);
 }
@@ -338,12 +336,15 @@ bool MemoryRun::TakeVerdicts(Marks& marks, Row begin, std::span<const VerdictId>
 
 // Results.
 
-std::vector<StateSlot> MemoryRun::LateStates() const {
-  std::vector<StateSlot> states(profile_.plugins.size());
-  for (size_t plugin = 0; plugin < states.size(); ++plugin)
-    if (const StateSlot& slot = cycle_.states().slots[plugin]; slot && memory_.late_[plugin])
-      states[plugin] = slot->Clone();
-  return states;
+bool MemoryRun::TakeLateStates(std::vector<StateSlot>& states) const {
+  states.resize(profile_.plugins.size());
+  for (size_t plugin = 0; plugin < states.size(); ++plugin) {
+    if (!cycle_.states().slots[plugin] || !memory_.late_[plugin]) continue;
+    Result<StateSlot> copy = CallClone(profile_, static_cast<uint16_t>(plugin), cycle_.states().slots[plugin]);
+    if (!copy.ok()) return false;
+    states[plugin] = std::move(copy).value();
+  }
+  return true;
 }
 
 void MemoryRun::Reset(CycleTrace& trace, Judgement::Kind kind) const {
@@ -377,7 +378,7 @@ void MemoryRun::Describe(CycleTrace& trace, Judgement::Kind kind) const {
   }
 }
 
-Decision MemoryRun::Fits(CycleTrace& trace) {
+std::optional<Decision> MemoryRun::Fits(CycleTrace& trace) {
   Describe(trace, Judgement::Kind::kFits);
   if (top_.empty()) {
     trace.ties = 1;
@@ -411,7 +412,7 @@ Decision MemoryRun::Fits(CycleTrace& trace) {
   out.feasible = trace.feasible;
   out.evaluated = snapshot_.node_count();
   out.nominated = nominated_;
-  out.states = LateStates();
+  if (!TakeLateStates(out.states)) return std::nullopt;
   return out;
 }
 

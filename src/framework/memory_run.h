@@ -60,12 +60,13 @@ class MemoryRun {
   void PickByBlocks();
   void PickByTotals();
 
-  Decision Fits(CycleTrace& trace);
+  std::optional<Decision> Fits(CycleTrace& trace);  // no value: leave it to Judge
   Decision Rejects(CycleTrace& trace);
   // A record of this pod that says nothing else yet.
   void Reset(CycleTrace& trace, Judgement::Kind kind) const;
   void Describe(CycleTrace& trace, Judgement::Kind kind) const;
-  std::vector<StateSlot> LateStates() const;
+  // What plugins want back from Reserve on; false when one cannot be copied.
+  bool TakeLateStates(std::vector<StateSlot>& states) const;
 
   struct Candidate {
     int64_t total;

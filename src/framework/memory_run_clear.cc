@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "berth/host/snapshot_access.h"
-#include "framework/guard.h"
 #include "framework/memory_run.h"
+#include "framework/plugin_call.h"
 
 namespace berth::framework {
 namespace {
@@ -48,8 +48,7 @@ framework::Mark MemoryRun::ClearedMark(Row row) {
     }
     VerdictId slot = kFitsId;
     Rejections out(std::span<VerdictId>(&slot, 1), memory_.table_);
-    const Error error =
-        GuardError([&] { return entry.plugin->Filter(cycle_, cycle_.states().slots[entry.index].get(), batch, out); });
+    const Error error = CallFilter(profile_, entry, cycle_, cycle_.states().slots[entry.index].get(), batch, out);
     if (!error.ok()) return kFitsMark;
     if (slot == kFitsId) continue;
     const std::optional<framework::Mark> mark = Named(marks, position, slot);

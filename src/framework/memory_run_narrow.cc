@@ -78,7 +78,7 @@ std::optional<Decision> MemoryRun::DecideNarrow(CycleTrace& trace) {
   out.evaluated = rows.size();
   out.nominated = nominated_;
   out.narrowed_by = std::move(narrow_.narrowed_by);
-  out.states = LateStates();
+  if (!TakeLateStates(out.states)) return std::nullopt;
   return out;
 }
 

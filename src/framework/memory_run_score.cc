@@ -8,8 +8,8 @@
 
 #include "berth/host/snapshot_access.h"
 #include "berth/vectorized.h"
-#include "framework/guard.h"
 #include "framework/memory_run.h"
+#include "framework/plugin_call.h"
 
 namespace berth::framework {
 namespace {
@@ -143,9 +143,7 @@ bool MemoryRun::PreScore(size_t at, bool live, bool& skip) {
   ListFeasible();
   std::optional<CycleRun> exemplar;
   if (!live && class_.exemplar) exemplar.emplace(profile_, memory_.table_, *class_.exemplar, snapshot_, cycle_.now());
-  PreScoreOutcome outcome =
-      Guard([&] { return entry.plugin->PreScore(exemplar ? *exemplar : cycle_, memory_.feasible_); },
-            [](std::string text) { return PreScoreOutcome::Fail(std::move(text)); });
+  PreScoreOutcome outcome = CallPreScore(profile_, entry, exemplar ? *exemplar : cycle_, memory_.feasible_);
   const Code code = outcome.verdict.code();
   if (code != Code::kSuccess && code != Code::kSkip) return false;
   skip = code == Code::kSkip;
@@ -253,7 +251,7 @@ bool MemoryRun::ScoreBatch(size_t position, const Scored& rows, int64_t& highest
   const std::span<int64_t> scores(storage.data(), rows.active.size());
   const NodeBatch batch(snapshot_, rows.begin, rows.active);
   const PluginState* state = class_.score_states[entry.index].get();
-  const Error error = GuardError([&] { return entry.plugin->Score(cycle_, state, batch, scores); });
+  const Error error = CallScore(profile_, entry, cycle_, state, batch, scores);
   if (!error.ok()) return false;
   PodClass::ScoreColumn& column = class_.columns[position];
   if (entry.normalization == Normalization::kNone) {
@@ -403,8 +401,7 @@ bool MemoryRun::AddLive() {
     for (size_t begin = 0; begin < active.size(); begin += kBatchRows) {
       const size_t size = std::min(kBatchRows, active.size() - begin);
       const NodeBatch batch(snapshot_, static_cast<Row>(begin), std::span<const uint8_t>(active).subspan(begin, size));
-      const Error error = GuardError(
-          [&] { return entry.plugin->Score(cycle_, state, batch, std::span(scratch).subspan(begin, size)); });
+      const Error error = CallScore(profile_, entry, cycle_, state, batch, std::span(scratch).subspan(begin, size));
       if (!error.ok()) return false;
     }
     std::vector<int64_t>& normalized = memory_.live_scores_[i];
@@ -418,7 +415,7 @@ bool MemoryRun::AddLive() {
     }
     const Normalization how = entry.normalization;
     if (how == Normalization::kOwn) {
-      const Error error = GuardError([&] { return entry.plugin->Normalize(cycle_, state, feasible, normalized); });
+      const Error error = CallNormalize(profile_, entry, cycle_, state, feasible, normalized);
       if (!error.ok()) return false;
     } else {
       berth::Normalize(how, normalized);

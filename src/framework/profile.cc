@@ -9,8 +9,8 @@
 #include <set>
 #include <utility>
 
+#include "framework/plugin_call.h"
 #include "framework/plugin_handle.h"
-#include "framework/guard.h"
 
 namespace berth::framework {
 namespace {
@@ -58,7 +58,7 @@ class Builder {
   Builder(const config::Profile& config, const Registry& registry, Handle& handle, ProfileUse use)
       : config_(config), registry_(registry), handle_(handle), use_(use) {}
 
-  Result<std::unique_ptr<Profile>> Build(int32_t percentage) {
+  Result<std::unique_ptr<const Profile>> Build(int32_t percentage) {
     profile_ = std::make_unique<Profile>();
     profile_->scheduler_name = config_.scheduler_name;
     profile_->percentage_of_nodes_to_score = config_.percentage_of_nodes_to_score.value_or(percentage);
@@ -71,7 +71,7 @@ class Builder {
     Fill();
     if (const Error error = TakeDeclarations(*profile_); !error.ok()) errors_.Add(error.text());
     if (!errors_.texts().empty()) return Error(JoinErrors(errors_.texts()));
-    return std::move(profile_);
+    return std::unique_ptr<const Profile>(std::move(profile_));
   }
 
  private:
@@ -96,26 +96,29 @@ class Builder {
       const PluginDescriptor* descriptor = registry_.Find(ref.name);
       if (descriptor == nullptr || index_.contains(ref.name)) continue;
       index_[ref.name] = static_cast<uint16_t>(profile_->plugins.size());
-      profile_->plugins.push_back({ref.name, Make(*descriptor)});
+      profile_->plugins.push_back({ref.name, nullptr});
+      profile_->plugins.back().plugin = Make(*descriptor, index_[ref.name]);
     }
   }
 
-  std::unique_ptr<Plugin> Make(const PluginDescriptor& descriptor) {
+  std::unique_ptr<Plugin> Make(const PluginDescriptor& descriptor, uint16_t index) {
     const Value* args = nullptr;
     for (const config::PluginConfig& entry : config_.plugin_config) {
       if (entry.name == descriptor.name && !entry.args.is_null()) args = &entry.args;
     }
+    std::unique_ptr<Plugin> plugin;
     std::string why = "its factory returned nothing";
-    try {
+    const Error thrown = CallPlainly(PluginCall(*profile_, index, PluginFunction::kFactory), [&] {
       profile_->handles.push_back(std::make_unique<PluginHandle>(handle_, descriptor.name));
       Result<std::unique_ptr<Plugin>> made = descriptor.make(args, *profile_->handles.back());
-      if (made.ok() && made.value() != nullptr) return std::move(made).value();
-      if (!made.ok()) why = made.error().text();
-    } catch (const std::exception& e) {
-      why = e.what();
-    } catch (...) {
-      why = "its factory threw something that is not a std::exception";
-    }
+      if (made.ok()) {
+        plugin = std::move(made).value();
+      } else {
+        why = made.error().text();
+      }
+    });
+    if (plugin != nullptr) return plugin;
+    if (!thrown.ok()) why = thrown.text();
     errors_.Add("initializing plugin " + Quote(descriptor.name) + ": " + why);
     return nullptr;
   }
@@ -298,35 +301,37 @@ bool TotalScoreCouldOverflow(const std::vector<int64_t>& weights) {
   return false;
 }
 
-Result<std::unique_ptr<Profile>> BuildProfile(const config::Profile& config, const Registry& registry, Handle& handle,
-                                              int32_t percentage_of_nodes_to_score, ProfileUse use) {
+Result<std::unique_ptr<const Profile>> BuildProfile(const config::Profile& config, const Registry& registry,
+                                                    Handle& handle, int32_t percentage_of_nodes_to_score,
+                                                    ProfileUse use) {
   return Builder(config, registry, handle, use).Build(percentage_of_nodes_to_score);
 }
 
 Error TakeDeclarations(Profile& profile) {
   std::vector<std::string> errors;
-  const auto ask = [&](uint16_t plugin, const char* function, auto&& call) {
-    const Error error = GuardError([&] {
-      call();
-      return Error::Ok();
-    });
-    if (!error.ok()) errors.push_back("plugin " + Quote(profile.name(plugin)) + ", " + function + ": " + error.text());
+  const auto ask = [&](uint16_t plugin, PluginFunction function, auto&& call) {
+    const Error error = CallPlainly(PluginCall(profile, plugin, function), call);
+    if (!error.ok())
+      errors.push_back("plugin " + Quote(profile.name(plugin)) + ", " + std::string(ToString(function)) + ": " +
+                       error.text());
   };
   const auto depends = [&](auto& entries, Point point) {
-    for (auto& entry : entries) ask(entry.index, "DependsOn", [&] { entry.depends = entry.plugin->DependsOn(point); });
+    for (auto& entry : entries)
+      ask(entry.index, PluginFunction::kDependsOn, [&] { entry.depends = entry.plugin->DependsOn(point); });
   };
   depends(profile.pre_filter, Point::kPreFilter);
   depends(profile.filter, Point::kFilter);
   depends(profile.pre_score, Point::kPreScore);
   depends(profile.score, Point::kScore);
   for (PreFilterEntry& entry : profile.pre_filter)
-    ask(entry.index, "TracksPods", [&] { entry.tracks_pods = entry.plugin->TracksPods(); });
+    ask(entry.index, PluginFunction::kTracksPods, [&] { entry.tracks_pods = entry.plugin->TracksPods(); });
   for (ScoreEntry& entry : profile.score)
-    ask(entry.index, "normalization", [&] { entry.normalization = entry.plugin->normalization(); });
+    ask(entry.index, PluginFunction::kNormalization, [&] { entry.normalization = entry.plugin->normalization(); });
   for (size_t i = 0; i < profile.plugins.size(); ++i) {
     ProfilePlugin& plugin = profile.plugins[i];
     if (!plugin.plugin) continue;
-    ask(static_cast<uint16_t>(i), "EventsToRegister", [&] { plugin.events = plugin.plugin->EventsToRegister(); });
+    ask(static_cast<uint16_t>(i), PluginFunction::kEventsToRegister,
+        [&] { plugin.events = plugin.plugin->EventsToRegister(); });
   }
   return errors.empty() ? Error::Ok() : Error(JoinErrors(errors));
 }
@@ -339,13 +344,13 @@ Result<Profiles> BuildProfiles(const config::SchedulerConfiguration& config, con
   Value first_args;
   for (const config::Profile& profile_config : config.profiles) {
     const std::string& name = profile_config.scheduler_name;
-    Result<std::unique_ptr<Profile>> built = BuildProfile(profile_config, registry, handle_for(profile_config),
-                                                          config.percentage_of_nodes_to_score.value_or(0));
+    Result<std::unique_ptr<const Profile>> built = BuildProfile(profile_config, registry, handle_for(profile_config),
+                                                                config.percentage_of_nodes_to_score.value_or(0));
     if (!built.ok()) {
       errors.push_back("creating profile for scheduler name " + name + ": " + built.error().text());
       continue;
     }
-    std::unique_ptr<Profile> profile = std::move(built).value();
+    std::unique_ptr<const Profile> profile = std::move(built).value();
     if (name.empty()) {
       errors.push_back("scheduler name is needed");
       continue;

@@ -16,6 +16,7 @@
 #include "berth/plugin.h"
 #include "berth/registry.h"
 #include "config/types.h"
+#include "framework/call_observer.h"
 
 namespace berth::framework {
 
@@ -50,9 +51,9 @@ struct ScoreEntry {
   Normalization normalization = Normalization::kNone;
 };
 
-// Immutable after Build, but for a ReadCheck that steps between. Lists are in the order in which plugins are called:
-// plugins named at the point and in multiPoint first, then the rest of multiPoint, then the rest of the point, as
-// upstream's NewFramework has it.
+// Immutable once it is made: hosts hold it as const. Lists are in the order in which plugins are called: plugins named
+// at the point and in multiPoint first, then the rest of multiPoint, then the rest of the point, as upstream's
+// NewFramework has it. Plugins are called through plugin_call.h.
 struct Profile {
   std::string scheduler_name;
   int32_t percentage_of_nodes_to_score = 0;      // 0: judge all nodes
@@ -72,6 +73,9 @@ struct Profile {
   std::vector<Entry<BindPlugin>> bind;
   std::vector<Entry<PostBindPlugin>> post_bind;
 
+  // Who looks on when these plugins are called; never null.
+  std::unique_ptr<CallObservers> observers = std::make_unique<CallObservers>();
+
   const std::string& name(uint16_t index) const { return plugins[index].name; }
 };
 
@@ -84,9 +88,9 @@ enum class ProfileUse : uint8_t { kScheduler, kPart };
 // declarations. All are reported, joined by "; ", not only the first.
 // `percentage_of_nodes_to_score` is the configuration's, for a profile that does not set its own.
 // REQUIRES: `handle` outlives the profile.
-Result<std::unique_ptr<Profile>> BuildProfile(const config::Profile& config, const Registry& registry, Handle& handle,
-                                              int32_t percentage_of_nodes_to_score = 0,
-                                              ProfileUse use = ProfileUse::kScheduler);
+Result<std::unique_ptr<const Profile>> BuildProfile(const config::Profile& config, const Registry& registry,
+                                                    Handle& handle, int32_t percentage_of_nodes_to_score = 0,
+                                                    ProfileUse use = ProfileUse::kScheduler);
 
 // Asks every plugin, once, for what is constant about it (DependsOn, TracksPods, normalization, EventsToRegister), and
 // keeps the answers in the profile: nobody asks again. The Error names each plugin that threw, and where. BuildProfile
@@ -94,7 +98,7 @@ Result<std::unique_ptr<Profile>> BuildProfile(const config::Profile& config, con
 Error TakeDeclarations(Profile& profile);
 
 // All profiles by scheduler name.
-using Profiles = std::map<std::string, std::unique_ptr<Profile>, std::less<>>;
+using Profiles = std::map<std::string, std::unique_ptr<const Profile>, std::less<>>;
 // The handle that the plugins of this profile are made with. REQUIRES: it outlives the profiles.
 using HandleFor = std::function<Handle&(const config::Profile&)>;
 

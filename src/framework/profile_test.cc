@@ -199,7 +199,8 @@ TEST(ProfileTest, AFactoryThatFailsIsNamed) {
   FakeHandle handle;
   const auto profile = BuildProfile(ProfileOf(plugins), registry, handle);
   ASSERT_FALSE(profile.ok());
-  EXPECT_EQ(profile.error().text(), "initializing plugin \"Sad\": no database; initializing plugin \"Angry\": thrown");
+  EXPECT_EQ(profile.error().text(),
+            "initializing plugin \"Sad\": no database; initializing plugin \"Angry\": plugin threw: thrown");
 }
 
 TEST(ProfileTest, APluginThatClaimsAPointItLacksIsRefused) {

@@ -5,7 +5,6 @@
 
 #include <deque>
 #include <functional>
-#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
@@ -14,34 +13,30 @@
 
 #include "berth/host/read_set.h"
 #include "berth/plugin.h"
-#include "framework/profile.h"
+#include "framework/call_observer.h"
 
 namespace berth::framework {
 
 // What was read and is not covered by `depends`, in words. `judges_rows`: at this point `depends.row` counts.
 std::vector<std::string> Undeclared(const ReadSet& reads, const Depends& depends, bool judges_rows);
 
-// Thread safety: the watched plugins may be asked from several threads; the report is made by the one that asked.
-class ReadCheck {
+// Looks on at PreFilter, Filter, PreScore, Score and Normalize, where plugins declare what they depend on, and shows
+// them a snapshot that notes what is read. What they answer is not changed.
+// Thread safety: plugins may be called from several threads; the report is made by the one that called.
+class ReadCheck final : public CallObserver {
  public:
   // `report` is told once per plugin, point and group that was read.
   explicit ReadCheck(std::function<void(const std::string&)> report) : report_(std::move(report)) {}
 
-  // From now on the profile's plugins are watched at PreFilter, Filter, PreScore, Score and Normalize. What they answer
-  // is not changed. REQUIRES: once per profile, which is not used after the check is gone.
-  void Watch(Profile& profile);
-
-  // A watched view of `snapshot` for one call about rows [begin, end). For the watchers that Watch puts in place.
-  class Call;
+  CallEnd Around(const PluginCall& call, const CallView& view, const Next& next) override;
 
  private:
+  // For one call about rows [begin, end).
   ReadSet* Rent(Row begin, Row end);
   void Return(ReadSet* reads);
-  void Compare(const std::string& plugin, const std::string& point, const ReadSet& reads, const Depends& depends,
-               bool judges_rows);
+  void Compare(const PluginCall& call, const ReadSet& reads, const Depends& depends, bool judges_rows);
 
   const std::function<void(const std::string&)> report_;
-  std::vector<std::unique_ptr<Plugin>> watchers_;
   std::mutex mutex_;
   // They live as long as the check: a plugin that keeps a snapshot, which it must not, does no harm.
   std::deque<ReadSet> sets_;

@@ -2,16 +2,14 @@
 // The walk over a profile's plugins.
 #include "framework/reads.h"
 
-#include "framework/guard.h"
-
 namespace berth::framework {
 namespace {
 
-// Calls fn(plugin) for each plugin at the point.
+// Calls fn(depends) for each plugin at the point.
 template <class Fn>
 void ForEachAt(const Profile& profile, Point point, const Fn& fn) {
   const auto each = [&](const auto& entries) {
-    for (const auto& entry : entries) fn(*entry.plugin);
+    for (const auto& entry : entries) fn(entry.depends);
   };
   switch (point) {
     case Point::kPreEnqueue:
@@ -47,19 +45,11 @@ Depends DependsAt(const Profile& profile, std::span<const Point> points) {
   Depends all{0, 0};
   for (const Point point : points) {
     const bool judges_rows = point != Point::kPreFilter && point != Point::kPreScore;
-    ForEachAt(profile, point, [&](const Plugin& plugin) {
-      const Depends depends = plugin.DependsOn(point);
+    ForEachAt(profile, point, [&](const Depends& depends) {
       if (judges_rows) all.row |= depends.row;
       all.epochs |= depends.epochs;
     });
   }
-  return all;
-}
-
-std::vector<std::unique_ptr<PluginIndex>> MakeIndexes(const Profile& profile) {
-  std::vector<std::unique_ptr<PluginIndex>> all;
-  for (const ProfilePlugin& plugin : profile.plugins)
-    all.push_back(Guard([&] { return plugin.plugin->MakeIndex(); }, [](const std::string&) { return nullptr; }));
   return all;
 }
 

@@ -42,32 +42,5 @@ TEST(ReadsTest, WhatPluginsDependOnIsAddedUpOverThePointsThatCount) {
   EXPECT_EQ(DependsAt(profile, nobody).epochs, 0u);
 }
 
-struct NoIndex : PluginIndex {
-  void PodAdded(const Snapshot&, const PodRecord&) override {}
-  void PodRemoved(const Snapshot&, const PodRecord&) override {}
-  void NodeChanged(const Snapshot&, Row, const Node*, const Node*) override {}
-  void ObjectsChanged(const Snapshot&) override {}
-};
-
-struct Indexed final : Plugin {
-  std::unique_ptr<PluginIndex> MakeIndex() override { return std::make_unique<NoIndex>(); }
-};
-struct Throwing final : Plugin {
-  std::unique_ptr<PluginIndex> MakeIndex() override { throw std::runtime_error("no room"); }
-};
-struct Plain final : Plugin {};
-
-TEST(ReadsTest, EachPluginHasItsIndexOrNone) {
-  Profile profile;
-  profile.plugins.push_back({"Plain", std::make_unique<Plain>()});
-  profile.plugins.push_back({"Throwing", std::make_unique<Throwing>()});
-  profile.plugins.push_back({"Indexed", std::make_unique<Indexed>()});
-  const auto indexes = MakeIndexes(profile);
-  ASSERT_EQ(indexes.size(), 3u);
-  EXPECT_EQ(indexes[0], nullptr);
-  EXPECT_EQ(indexes[1], nullptr);
-  EXPECT_NE(indexes[2], nullptr);
-}
-
 }  // namespace
 }  // namespace berth::framework

@@ -18,6 +18,7 @@
 #include "cli/sim_command.h"
 #include "extender/preset_plugins.h"
 #include "plugins/builtin.h"
+#include "util/crash_note.h"
 
 namespace berth {
 namespace {
@@ -90,6 +91,8 @@ int Run(const std::vector<std::string>& args, const Registry& registry) {
 inline namespace v1 {
 
 int Main(int argc, char** argv, RegisterFn register_plugins) {
+  const util::CrashStack stack;
+  util::WriteCrashLines();
   // Nothing below throws on purpose; running out of memory on an absurd input ends here with a sentence.
   try {
     Registry registry;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "extender/reporting_api.h"
+#include "util/crash_note.h"
 
 namespace berth::extender {
 namespace {
@@ -73,6 +74,7 @@ void ClusterFeed::Post(std::function<void()> letter) {
 }
 
 void ClusterFeed::Run() {
+  const util::CrashStack stack;
   while (!stop_) {
     {
       const std::lock_guard lock(mutex_);

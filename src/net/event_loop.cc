@@ -21,6 +21,8 @@
 #include <thread>
 #include <utility>
 
+#include "util/crash_note.h"
+
 namespace berth::net {
 
 namespace asio = boost::asio;
@@ -65,6 +67,7 @@ EventLoop::~EventLoop() { assert(!impl_->thread.joinable()); }
 void EventLoop::Start() {
   impl_->work.emplace(impl_->context.get_executor());
   impl_->thread = std::thread([this] {
+    const util::CrashStack stack;  // handlers may call plugins
     impl_->id = std::this_thread::get_id();
     impl_->context.run();
   });

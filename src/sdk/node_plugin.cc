@@ -7,6 +7,7 @@
 #include <exception>
 
 #include "berth/plugin.h"
+#include "util/crash_note.h"
 
 namespace berth {
 inline namespace v1 {
@@ -46,6 +47,7 @@ Error NodePlugin::Filter(const Cycle& cycle, const PluginState*, const NodeBatch
   LabelReader* const reader = IsWorthColumns(nodes) ? &labels : nullptr;
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (!nodes.active()[i]) continue;
+    util::CrashNote::Step(i);
     const Verdict verdict = Ask(*this, cycle.pod(), nodes.view(i, reader));
     if (verdict.fits()) continue;
     out.Reject(i, out.Intern(verdict.rejected() ? verdict : Verdict::Fail(verdict.message())));
@@ -57,8 +59,11 @@ Error NodePlugin::Score(const Cycle& cycle, const PluginState*, const NodeBatch&
                         std::span<int64_t> scores) const {
   LabelReader labels(nodes.snapshot());
   LabelReader* const reader = IsWorthColumns(nodes) ? &labels : nullptr;
-  for (size_t i = 0; i < nodes.size(); ++i)
-    if (nodes.active()[i]) scores[i] = ScoreNode(cycle.pod(), nodes.view(i, reader));
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (!nodes.active()[i]) continue;
+    util::CrashNote::Step(i);
+    scores[i] = ScoreNode(cycle.pod(), nodes.view(i, reader));
+  }
   return Error::Ok();
 }
 

@@ -2,6 +2,8 @@
 // Rounds: every worker takes part in every round, so none can still hold a task of the last one.
 #include "util/worker_pool.h"
 
+#include "util/crash_note.h"
+
 namespace berth::util {
 
 WorkerPool::WorkerPool(size_t threads) : threads_(threads == 0 ? 1 : threads) {}
@@ -40,6 +42,7 @@ void WorkerPool::Run(size_t count, const std::function<void(size_t)>& task) {
 }
 
 void WorkerPool::Work() {
+  const CrashStack stack;
   uint64_t seen = 0;
   std::unique_lock lock(mutex_);
   for (;;) {

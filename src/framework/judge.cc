@@ -124,7 +124,7 @@ Judgement Judge::RunStages(const Pod& pod, const Snapshot& snapshot, const Judge
     return out;
   }
   // A pod that was nominated goes to that node if it fits there, without a look at the scores.
-  if (!pod.nominated_node_name.empty()) {
+  if (options.follow_nomination && !pod.nominated_node_name.empty()) {
     const Row row = snapshot.FindRow(pod.nominated_node_name);
     out.nominated = std::binary_search(out.feasible.begin(), out.feasible.end(), row);
     if (out.nominated) out.feasible = {row};

@@ -71,6 +71,9 @@ struct JudgeOptions {
   // By row: judge only those with a 1; empty: all. Whatever is prepared for the pod is prepared for the whole cluster.
   std::span<const uint8_t> only = {};
   bool score = true;  // false: stop after the filters; `feasible` is all that fit, also for a nominated pod
+  // A pod that fits where its nomination says goes there, unscored. False: all nodes that fit are scored; whether the
+  // pod may preempt still depends on its nominated node.
+  bool follow_nomination = true;
 };
 
 // REQUIRES: profile and table outlive the judge. Thread safety: scheduling thread.

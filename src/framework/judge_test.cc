@@ -354,6 +354,19 @@ TEST_F(JudgeTest, WithoutScoringANominatedPodKeepsAllNodesThatFit) {
   EXPECT_THAT(judgement.scores, IsEmpty());
 }
 
+TEST_F(JudgeTest, ANominationIsFollowedUnlessTheCallerWantsToKnowOfAllNodes) {
+  AddNodes(3);
+  maker_.Score("s", 1, ByNumber({1, 2, 3}));
+  pod_ = MakePod("p").Nominated("n1");
+  JudgeOptions options;
+  EXPECT_THAT(Run(options).feasible, ElementsAre(1));
+  options.follow_nomination = false;
+  const Judgement judgement = Run(options);
+  EXPECT_FALSE(judgement.nominated);
+  EXPECT_THAT(judgement.feasible, ElementsAre(0, 1, 2));
+  EXPECT_THAT(judgement.totals, ElementsAre(1, 2, 3));
+}
+
 TEST_F(JudgeTest, GivenRowsAreScoredWhetherTheyFitOrNot) {
   AddNodes(3);
   RejectAll();

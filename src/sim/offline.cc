@@ -25,9 +25,9 @@ framework::Explanation ExplainOffline(framework::Engine& engine, const framework
   Fill(state, objects, engine, &pod);
   Pod asked = pod;
   asked.node_name.clear();
-  asked.nominated_node_name.clear();
   framework::JudgeOptions options;
   options.pre_enqueue = true;
+  options.follow_nomination = false;
   const Snapshot snapshot = state.snapshot();
   const framework::Judgement judgement = engine.Judge(profile, asked, snapshot, options);
   return framework::Explain(asked, profile, engine.table(), snapshot, judgement);

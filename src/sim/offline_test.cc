@@ -72,13 +72,38 @@ TEST_F(OfflineTest, NominationsOfPodsWeScheduleCountAndOthersDoNot) {
   EXPECT_THAT(Explain("p").winners, IsEmpty());
 }
 
-TEST_F(OfflineTest, ItsOwnNominationIsIgnored) {
+TEST_F(OfflineTest, ItsOwnNominationDoesNotNarrowTheNodes) {
   Add(MakeNode("small").Capacity({{"cpu", "2"}, {"memory", "4Gi"}, {"pods", "10"}}));
   Add(MakeNode("large").Capacity({{"cpu", "64"}, {"memory", "256Gi"}, {"pods", "10"}}));
   Add(MakePod("p").Request({{"cpu", "1"}}).Nominated("small"));
   const framework::Explanation explanation = Explain("p");
   EXPECT_TRUE(explanation.nodes[0].feasible);
   EXPECT_TRUE(explanation.nodes[1].feasible) << "every node is judged";
+  EXPECT_THAT(explanation.winners, ElementsAre("large")) << "and scored";
+}
+
+TEST_F(OfflineTest, APodWhoseVictimsAreStillOnItsNominatedNodeMayNotPreempt) {
+  for (const char* name : {"a", "b"}) Add(MakeNode(name).Capacity({{"cpu", "1"}, {"pods", "10"}}));
+  const MakePod victim = MakePod("victim").OnNode("a").Request({{"cpu", "1"}}).Terminating().With([](Pod& pod) {
+    pod.conditions.push_back({"DisruptionTarget", "True", "PreemptionByScheduler", ""});
+  });
+  Add(victim);
+  Add(MakePod("other").OnNode("b").Request({{"cpu", "1"}}));
+  const MakePod asked = MakePod("p").Priority(9).Request({{"cpu", "1"}});
+  const struct {
+    std::string nominated;
+    bool eligible;
+  } cases[] = {{"a", false}, {"b", true}, {"unknown", true}, {"", true}};
+  Add(asked);
+  for (const auto& test : cases) {
+    objects_.pods[2] = std::make_shared<const Pod>(MakePod(asked).Nominated(test.nominated).Build());
+    const framework::Explanation explanation = Explain("p");
+    EXPECT_EQ(explanation.preemption.has_value(), test.eligible) << test.nominated;
+    EXPECT_EQ(explanation.message.find("not eligible due to a terminating pod on the nominated node.") ==
+                  std::string::npos,
+              test.eligible)
+        << explanation.message;
+  }
 }
 
 TEST_F(OfflineTest, AGatedPodIsExplainedByItsGate) {

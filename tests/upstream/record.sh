@@ -10,7 +10,7 @@ out=$here/../conformance
 mkdir -p "$out"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-for family in resources taints nodeaffinity interpod spread scores preemption mixed; do
+for family in resources taints nodeaffinity interpod spread scores preemption mixed nominated; do
   "$oracle" gen --family "$family" --seed "$seed" --count "$count" --stats -o "$scratch/$family.jsonl"
   gzip -n -9 <"$scratch/$family.jsonl" >"$scratch/$family.jsonl.gz"
   mv "$scratch/$family.jsonl.gz" "$out/$family.jsonl.gz"

@@ -19,8 +19,6 @@ type Case struct {
 	Objects  []json.RawMessage `json:"objects"`
 	Expected *Explanation      `json:"expected"`
 	Unstable []string          `json:"unstable"`
-
-	keepNomination bool // of the pod that is asked about
 }
 
 // Explanation is the whole answer about one pod.

@@ -52,10 +52,7 @@ func explain(c *Case, reversed bool) (*Explanation, error) {
 	if asked == nil {
 		return nil, fmt.Errorf("no pod %s", c.Pod)
 	}
-	asked.Spec.NodeName = ""
-	if !c.keepNomination {
-		asked.Status.NominatedNodeName = ""
-	}
+	asked.Spec.NodeName = "" // its nomination stays: it narrows nothing here, but preemption asks for it
 	if c.Config == nil && asked.Spec.SchedulerName != v1.DefaultSchedulerName {
 		asked.Spec.SchedulerName = v1.DefaultSchedulerName
 	}

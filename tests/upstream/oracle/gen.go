@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
+	"strings"
 	"sync"
 )
 
@@ -61,6 +62,7 @@ const (
 	wantNone                      // none
 	wantCandidates                // none, but preemption helps
 	wantRejected                  // none, and preemption does not help
+	wantWaits                     // none, and the pod has to wait for victims on its nominated node
 	wantAny
 )
 
@@ -82,6 +84,8 @@ func (o outcome) met(e *Explanation) bool {
 		return e.Preemption != nil
 	case wantRejected:
 		return feasible == 0 && e.Preemption == nil
+	case wantWaits:
+		return strings.Contains(e.Message, "terminating pod on the nominated node")
 	}
 	return true
 }
@@ -102,6 +106,7 @@ var families = []family{
 	{"scores", buildScores, []outcome{wantScores, wantScores, wantNone, wantScores, wantScores, wantAny}},
 	{"preemption", buildPreemption, []outcome{wantCandidates, wantScores, wantCandidates, wantRejected, wantCandidates, wantOne, wantCandidates, wantAny}},
 	{"mixed", buildMixed, []outcome{wantScores, wantNone, wantScores, wantCandidates, wantOne, wantRejected}},
+	{"nominated", buildNominated, []outcome{wantWaits, wantCandidates, wantWaits, wantScores, wantCandidates, wantAny}},
 }
 
 // familyOf returns the family of that name, or one that cannot build.

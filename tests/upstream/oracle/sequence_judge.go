@@ -70,7 +70,7 @@ func (w *sequenceWorld) remove(key string) {
 
 // question is the case of one pod in the cluster as it is.
 func (w *sequenceWorld) question(s *Sequence, asked string) (*Case, error) {
-	c := &Case{ID: s.Name, Seed: s.Seed, Config: s.Config, Pod: asked, keepNomination: true}
+	c := &Case{ID: s.Name, Seed: s.Seed, Config: s.Config, Pod: asked}
 	for _, key := range w.keys {
 		obj := w.objects[key]
 		if obj["kind"] == "Pod" && fullName(obj) != asked && sub(obj, "spec")["nodeName"] == nil && sub(obj, "status")["nominatedNodeName"] == nil {

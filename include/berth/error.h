@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cassert>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,11 +13,21 @@
 namespace berth {
 inline namespace v1 {
 
-// An Error is either ok() or a text that already names what was being done to what.
+// What callers do something about. The text is for people: no program looks for words in it.
+enum class ErrorKind : uint8_t {
+  kOther,      // nothing that is told apart
+  kNotFound,   // what was asked for is not there, and that is certain
+  kTooLarge,   // beyond a limit of ours: asking for less may help
+  kTimedOut,   // the time was over; what was asked for may have happened all the same
+  kUnsent,     // the time was over before anything was sent: nothing has happened
+  kCancelled,  // whoever asked has ended it
+};
+
+// An Error is either ok() or a text that already names what was being done to what, and its kind.
 class [[nodiscard]] Error {
  public:
   static Error Ok() { return Error(); }
-  explicit Error(std::string text) : text_(std::move(text)) {}
+  explicit Error(std::string text, ErrorKind kind = ErrorKind::kOther) : text_(std::move(text)), kind_(kind) {}
 
   bool ok() const { return !text_.has_value(); }
   // REQUIRES: !ok()
@@ -24,12 +35,15 @@ class [[nodiscard]] Error {
     assert(!ok());
     return *text_;
   }
+  // kOther for Ok.
+  ErrorKind kind() const { return kind_; }
   // The same error with `context` and a colon in front; Ok stays Ok.
-  Error Wrap(const std::string& context) const { return ok() ? Error() : Error(context + ": " + *text_); }
+  Error Wrap(const std::string& context) const { return ok() ? Error() : Error(context + ": " + *text_, kind_); }
 
  private:
   Error() = default;
   std::optional<std::string> text_;
+  ErrorKind kind_ = ErrorKind::kOther;
 };
 
 // A value or the Error that prevented it.

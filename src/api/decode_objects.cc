@@ -58,6 +58,12 @@ LoadError DocumentError(std::string message) {
   return error;
 }
 
+LoadError MalformedDocument(std::string_view what) {
+  LoadError error = DocumentError("malformed JSON: " + std::string(what));
+  error.malformed = true;
+  return error;
+}
+
 // Walks one parsed document and appends what it holds.
 class Walker {
  public:
@@ -201,7 +207,7 @@ void Parse(std::string_view json, std::vector<LoadError>& errors, Fn&& fn) {
   const simdjson::padded_string padded(json);
   simdjson::ondemand::document document;
   if (auto error = parser->iterate(padded).get(document)) {
-    errors.push_back(DocumentError(std::string("malformed JSON: ") + simdjson::error_message(error)));
+    errors.push_back(MalformedDocument(simdjson::error_message(error)));
     return;
   }
   fn(document);
@@ -211,7 +217,7 @@ bool IsContainer(simdjson::ondemand::document& document, bool& null, std::vector
   json_type type;
   null = false;
   if (auto error = document.type().get(type)) {
-    errors.push_back(DocumentError(std::string("malformed JSON: ") + simdjson::error_message(error)));
+    errors.push_back(MalformedDocument(simdjson::error_message(error)));
     return false;
   }
   null = type == json_type::null;
@@ -263,7 +269,7 @@ std::vector<DecodedObject> DecodeDocument(std::string_view json, DecodeMode mode
     Walker walker(mode, out);
     JsonValue root;
     if (auto error = document.get_value().get(root)) {
-      errors.push_back(DocumentError(std::string("malformed JSON: ") + simdjson::error_message(error)));
+      errors.push_back(MalformedDocument(simdjson::error_message(error)));
       return;
     }
     bool whole = true;
@@ -279,7 +285,7 @@ std::vector<DecodedObject> DecodeDocument(std::string_view json, DecodeMode mode
     }
     if (whole && errors.empty() && out.size() == 1 && out[0].errors.empty() && out[0].known() &&
         document.current_location().error() != simdjson::OUT_OF_BOUNDS) {
-      errors.push_back(DocumentError("malformed JSON: content behind the document"));
+      errors.push_back(MalformedDocument("content behind the document"));
     }
   });
   if (!errors.empty()) {
@@ -317,7 +323,7 @@ NodeAffinity DecodeNodeAffinity(std::string_view json, DecodeMode mode, std::vec
     if (!IsContainer(document, null, errors)) return;
     JsonValue root;
     if (auto error = document.get_value().get(root)) {
-      errors.push_back(DocumentError(std::string("malformed JSON: ") + simdjson::error_message(error)));
+      errors.push_back(MalformedDocument(simdjson::error_message(error)));
       return;
     }
     Context context(mode, errors);

@@ -72,7 +72,7 @@ std::string Context::Path() const {
   return path;
 }
 
-void Context::Record(std::string value, std::string message) {
+void Context::Record(std::string value, std::string message, bool malformed) {
   if (stop_at_error_) {
     if (!errors_.empty()) return;
     broken_ = true;
@@ -81,6 +81,7 @@ void Context::Record(std::string value, std::string message) {
   error.path = Path();
   error.value = std::move(value);
   error.message = std::move(message);
+  error.malformed = malformed;
   errors_.push_back(std::move(error));
 }
 
@@ -167,7 +168,7 @@ void Context::Broken(simdjson::error_code error) { Malformed(simdjson::error_mes
 void Context::Malformed(std::string_view what) {
   if (broken_) return;
   broken_ = true;
-  Record("", "malformed JSON: " + std::string(what));
+  Record("", "malformed JSON: " + std::string(what), true);
 }
 
 bool IsNull(Context& context, JsonValue value) {

@@ -87,7 +87,7 @@ class Context {
     int64_t index;         // -1: a key
     bool bracketed;
   };
-  void Record(std::string value, std::string message);
+  void Record(std::string value, std::string message, bool malformed = false);
   bool TooMany(size_t size);  // false
 
   DecodeMode mode_;

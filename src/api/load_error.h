@@ -14,6 +14,7 @@ struct LoadError {
   std::string path;     // spec.containers[0].resources.requests[cpu]; empty when it is about the whole document
   std::string value;    // the offending value as text; empty where there is none
   std::string message;  // what is wrong, with the value, in the API server's words where it has some
+  bool malformed = false;  // not JSON at all: nothing after it could be read
 
   // One line: `file: Kind "ns/name": path: message`, parts that are empty left out.
   std::string Text() const;

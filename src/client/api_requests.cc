@@ -67,7 +67,7 @@ void ApiRequests::Pace(const std::shared_ptr<Call>& call) {
 
 void ApiRequests::Drop(const std::shared_ptr<Call>& call) {
   ApiReply reply;
-  reply.status = {.code = 0, .message = "not sent: too many requests wait for their turn", .unsent = true};
+  reply.status = {0, "not sent: too many requests wait for their turn", ErrorKind::kUnsent};
   call->done(std::move(reply));
 }
 
@@ -91,9 +91,7 @@ void ApiRequests::Go(const std::shared_ptr<Call>& call) {
 void ApiRequests::OnAnswer(const std::shared_ptr<Call>& call, Result<net::HttpResponse> answer) {
   ApiReply reply;
   if (!answer.ok()) {
-    reply.status = {0, answer.error().text()};
-    reply.status.unsent = net::IsUnsent(answer.error());
-    reply.too_large = net::IsTooLarge(answer.error());
+    reply.status = {0, answer.error().text(), answer.error().kind()};
     return call->done(std::move(reply));
   }
   net::HttpResponse response = std::move(answer).value();
@@ -114,6 +112,7 @@ void ApiRequests::OnAnswer(const std::shared_ptr<Call>& call, Result<net::HttpRe
     Refusal refusal = ReadRefusal(response.body);
     reply.status.message = std::move(refusal.message);
     reply.version_too_large = refusal.version_too_large;
+    reply.invalid_uid = refusal.invalid_uid;
   }
   call->done(std::move(reply));
 }

@@ -26,10 +26,10 @@ struct ApiRequest {
 };
 
 struct ApiReply {
-  ApiStatus status;
-  bool version_too_large = false;
-  bool too_large = false;  // the answer is, for the HTTP client; status has the code 0
-  std::string body;        // only of an ok() status
+  ApiStatus status;                // code 0 with kTooLarge: the answer was, for the HTTP client
+  bool version_too_large = false;  // the server has not come so far yet
+  bool invalid_uid = false;        // the object has another uid than the request says
+  std::string body;                // only of an ok() status
 };
 
 // Thread safety: Send from any thread; callbacks come on the HTTP client's thread.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "berth/clock.h"
+#include "berth/error.h"
 #include "client/cluster_object.h"
 
 namespace berth::client {
@@ -19,14 +20,16 @@ namespace berth::client {
 struct ApiStatus {
   int code = 200;
   std::string message;
-  bool unsent = false;  // the request never left: its time was over before
+  ErrorKind kind = ErrorKind::kOther;  // of code 0: why there is no answer
 
   bool ok() const { return code >= 200 && code < 300; }
   bool not_found() const { return code == 404; }
   bool conflict() const { return code == 409; }
   bool gone() const { return code == 410; }  // a resource version that is too old
+  // The request never left: its time was over before.
+  bool unsent() const { return code == 0 && kind == ErrorKind::kUnsent; }
   // Nobody knows whether the write took effect: whoever must know has to read the object.
-  bool uncertain() const { return !unsent && (code == 0 || code >= 500); }
+  bool uncertain() const { return !unsent() && (code == 0 || code >= 500); }
 };
 // What went wrong, for people; never empty.
 inline std::string TextOf(const ApiStatus& status) {

@@ -194,21 +194,12 @@ Error ReadUser(const Section& user, const fs::path& folder, Kubeconfig& config) 
     if (error = CheckTokenFile(config.token_file); !error.ok())
       return error.Wrap(user.PathOf("tokenFile") + ": " + config.token_file);
   }
-  if (config.tls.certificate_file.empty() && config.tls.certificate_data.empty() && config.tls.key_file.empty() &&
-      config.tls.key_data.empty()) {
-    return Error::Ok();
-  }
-  net::TlsClientOptions identity = config.tls;
-  identity.insecure = true;  // the identity alone is looked at
-  if (auto tls = net::TlsContext::Client(identity); !tls.ok()) {
-    const std::string& text = tls.error().text();
-    const bool key = text.starts_with("client key") || text.ends_with("without a client key");
-    const bool data = key ? !config.tls.key_data.empty() : !config.tls.certificate_data.empty();
-    std::string field = key ? "client-key" : "client-certificate";
-    if (data) field += "-data";
-    return tls.error().Wrap(user.PathOf(field));
-  }
-  return Error::Ok();
+  const net::IdentityErrors wrong = net::CheckIdentity(config.tls);
+  const auto field = [&user](const char* name, const std::string& data) {
+    return user.PathOf(data.empty() ? std::string(name) : std::string(name) + "-data");
+  };
+  if (!wrong.certificate.ok()) return wrong.certificate.Wrap(field("client-certificate", config.tls.certificate_data));
+  return wrong.key.Wrap(field("client-key", config.tls.key_data));
 }
 
 Error Read(const std::string& path, const std::string& wanted, Kubeconfig& config) {

@@ -84,7 +84,9 @@ struct LiveCluster::Impl {
   void Write(ApiRequest request, Pacer* by, Answer done) {
     request.timeout = options.request_timeout;
     writes->Send(std::move(request), by, [this, done = std::move(done)](const ApiReply& reply) {
-      Reply([done, status = reply.status] { done(status); });
+      // To the server the uid of another incarnation is a field that must not change.
+      const int code = reply.invalid_uid ? 409 : reply.status.code;
+      Reply([done, status = ApiStatus{code, reply.status.message, reply.status.kind}] { done(status); });
     });
   }
   void SendLease(ApiRequest request, const Lease& asked, std::function<void(const ApiStatus&, const Lease&)> done);
@@ -173,7 +175,7 @@ void LiveCluster::Impl::Ask(const std::shared_ptr<ListRun>& run) {
 
 void LiveCluster::Impl::OnPage(const std::shared_ptr<ListRun>& run, ApiReply reply) {
   if (!reply.status.ok()) {
-    if (reply.too_large && !run->too_large && run->next.empty()) {
+    if (reply.status.kind == ErrorKind::kTooLarge && !run->too_large && run->next.empty()) {
       run->too_large = true;
       FromTheStore(*run);
       return Ask(run);
@@ -326,11 +328,7 @@ void LiveCluster::PatchPodStatus(const PodStatusPatch& patch, Answer done) {
   request.path = PodPath(patch.pod.namespace_, patch.pod.name) + "/status";
   request.content_type = "application/strategic-merge-patch+json";
   request.body = PodStatusPatchBody(patch, impl_->clock.Now());
-  impl_->Write(std::move(request), &impl_->pacer, [done = std::move(done)](const ApiStatus& status) {
-    // To the server the uid of another incarnation is a field that must not change.
-    const bool other = status.code == 422 && status.message.find("metadata.uid: Invalid value") != std::string::npos;
-    done(other ? ApiStatus{409, status.message} : status);
-  });
+  impl_->Write(std::move(request), &impl_->pacer, std::move(done));
 }
 
 void LiveCluster::DeletePod(const ObjectName& pod, Answer done) {

@@ -235,8 +235,19 @@ TEST_F(LiveClusterTest, AnswersOfWritesAreTold) {
   reply = {0, "", ""};  // nobody knows whether it was heard
   EXPECT_TRUE(Ask([&](Answer done) { api_->Bind(kPod, "n1", std::move(done)); }).uncertain());
   (void)server_->requests();  // its thread has read `reply` by now
-  reply = {422, StatusJson(422, "Pod is invalid: metadata.uid: Invalid value: x: field is immutable"), ""};
-  EXPECT_TRUE(Ask([&](Answer done) { api_->PatchPodStatus({kPod, {}, "n1"}, std::move(done)); }).conflict());
+  const auto patch = [&] {
+    return Ask([&](Answer done) { api_->PatchPodStatus({kPod, {}, "n1"}, std::move(done)); });
+  };
+  const auto invalid = [](const std::string& field) {
+    return R"({"kind":"Status","message":"Pod is invalid","code":422,"details":{"causes":[)"
+           R"({"reason":"FieldValueInvalid","message":"x: field is immutable","field":")" +
+           field + R"("}]}})";
+  };
+  reply = {422, invalid("metadata.uid"), ""};
+  EXPECT_TRUE(patch().conflict());
+  (void)server_->requests();
+  reply = {422, invalid("metadata.name"), ""};
+  EXPECT_EQ(patch().code, 422);
 }
 
 TEST_F(LiveClusterTest, APodIsGotAlsoWhenItIsFinished) {

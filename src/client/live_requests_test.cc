@@ -26,7 +26,7 @@ TEST_F(LiveRequestsTest, ABindingWhoseTimeIsOverIsNotSent) {
   Serve([](const FakeRequest&) -> FakeReply { return {201, "{}", ""}; });
   const ApiStatus status = BindWithin(Duration{1});
   EXPECT_FALSE(status.ok());
-  EXPECT_TRUE(status.unsent);
+  EXPECT_TRUE(status.unsent());
   EXPECT_FALSE(status.uncertain()) << "nothing has to be looked up";
   EXPECT_EQ(BindWithin(Duration::Seconds(600)).code, 201);
   EXPECT_EQ(server_->requests().size(), 1u);
@@ -39,12 +39,12 @@ TEST_F(LiveRequestsTest, ABindingThatWouldWaitForItsTurnTooLongIsNotSentAndSaysS
   EXPECT_EQ(BindWithin(Duration::Seconds(600)).code, 201);
   EXPECT_EQ(BindWithin(Duration::Seconds(600)).code, 201);
   const ApiStatus status = BindWithin(Duration::Seconds(600));
-  EXPECT_TRUE(status.unsent);
+  EXPECT_TRUE(status.unsent());
   EXPECT_THAT(status.message, HasSubstr("too many requests wait"));
   bool got = false;
   api_->GetPodWithin(Duration::Seconds(600), "ns", "a", [&](const ApiStatus& answer, const Ptr<Pod>&) {
     got = true;
-    EXPECT_TRUE(answer.unsent);
+    EXPECT_TRUE(answer.unsent());
   });
   Until([&] { return got; });
   EXPECT_EQ(server_->requests().size(), 2u);

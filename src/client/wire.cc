@@ -84,7 +84,7 @@ Item ReadItem(JsonValue value, Kind kind) {
     context.Required();
   }
   if (errors.empty()) return item;
-  item.broken = errors.front().message.starts_with("malformed JSON");
+  item.broken = errors.front().malformed;
   errors.front().kind = ToString(kind);
   if (item.object) errors.front().name = FullName(MetaOf(*item.object));
   item.warning = Shortened(errors.front().Text());
@@ -118,7 +118,7 @@ bool HasKind(Context& context, JsonValue value, std::string_view kind) {
 struct StatusBody {
   std::string kind, message, reason;
   int32_t code = 0;
-  bool version_too_large = false;
+  bool version_too_large = false, invalid_uid = false;
 };
 
 void ReadStatus(Context& context, JsonValue value, StatusBody& status) {
@@ -135,15 +135,18 @@ void ReadStatus(Context& context, JsonValue value, StatusBody& status) {
       ForEachMember(context, member, [&](std::string_view detail, JsonValue causes) {
         if (detail != "causes") return;
         ForEachItem(context, causes, [&](JsonValue cause) {
+          std::string reason, field;
           ForEachMember(context, cause, [&](std::string_view part, JsonValue text) {
-            std::string reason;
-            if (part == "reason" && Read(context, text, reason) && reason == "ResourceVersionTooLarge")
-              status.version_too_large = true;
+            if (part == "reason") Read(context, text, reason);
+            if (part == "field") Read(context, text, field);
           });
+          if (reason == "ResourceVersionTooLarge") status.version_too_large = true;
+          if (reason == "FieldValueInvalid" && field == "metadata.uid") status.invalid_uid = true;
         });
       });
     }
   });
+  // Servers before 1.17 say it in no other way (client-go: tools/cache/reflector.go, v0.36.4).
   if (status.message.starts_with("Too large resource version")) status.version_too_large = true;
 }
 
@@ -327,7 +330,7 @@ Refusal ReadRefusal(std::string& body) {
   StatusBody status;
   const Error error = Walk(body, [&](Context& context, JsonValue root) { ReadStatus(context, root, status); });
   if (error.ok() && status.kind == "Status" && !status.message.empty())
-    return {Shortened(status.message), status.version_too_large};
+    return {Shortened(status.message), status.version_too_large, status.invalid_uid};
   std::string text = Shortened(body);
   for (char& c : text) {
     if (static_cast<unsigned char>(c) < ' ') c = ' ';

@@ -38,6 +38,7 @@ Result<Lease> ReadLease(std::string& body);
 struct Refusal {
   std::string message;
   bool version_too_large = false;  // the server has not come so far yet
+  bool invalid_uid = false;        // metadata.uid is among what is invalid
 };
 Refusal ReadRefusal(std::string& body);
 

@@ -148,6 +148,10 @@ TEST(WireTest, ARefusalSaysWhatTheServerSays) {
   EXPECT_TRUE(refusal(R"({"kind":"Status","message":"Timeout","code":504,
       "details":{"causes":[{"reason":"ResourceVersionTooLarge","message":"x"}],"retryAfterSeconds":1}})")
                   .version_too_large);
+  const std::string uid = R"({"kind":"Status","message":"Invalid","code":422,
+      "details":{"causes":[{"reason":"FieldValueInvalid","message":"x","field":"metadata.uid"}]}})";
+  EXPECT_TRUE(refusal(uid).invalid_uid);
+  EXPECT_FALSE(refusal(StatusJson(422, "metadata.uid: Invalid value")).invalid_uid);
 }
 
 TEST(WireTest, APodAloneIsReadAndAWrongOneRefused) {

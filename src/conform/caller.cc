@@ -24,9 +24,8 @@ std::future<Exchange> Start(net::HttpClient& client, net::ClientRequest request)
   };
   auto pending = std::make_shared<Pending>();
   pending->exchange.asked = request.method + " " + request.path + " " + Excerpt(request.body);
-  const Duration timeout = request.timeout;
   std::future<Exchange> future = pending->promise.get_future();
-  client.Send(std::move(request), [pending, timeout](Result<net::HttpResponse> response) {
+  client.Send(std::move(request), [pending](Result<net::HttpResponse> response) {
     Exchange& exchange = pending->exchange;
     const std::chrono::duration<double, std::milli> took = steady_clock::now() - pending->begin;
     exchange.milliseconds = took.count();
@@ -36,7 +35,8 @@ std::future<Exchange> Start(net::HttpClient& client, net::ClientRequest request)
       exchange.body = std::move(std::move(response).value().body);
     } else {
       exchange.failure = response.error().text();
-      exchange.timed_out = took >= std::chrono::nanoseconds(timeout.ns);
+      const ErrorKind kind = response.error().kind();
+      exchange.timed_out = kind == ErrorKind::kTimedOut || kind == ErrorKind::kUnsent;
     }
     pending->promise.set_value(std::move(exchange));
   });

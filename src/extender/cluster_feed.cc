@@ -130,7 +130,10 @@ void ClusterFeed::FindPod(const std::string& ns, const std::string& name,
   const Time until = clock_.Now() + kFindWithin;
   Post([this, ns, name, until, done = std::move(done)] {
     const auto answer = [this, ns, name, until, done](const client::ApiStatus& status, const Ptr<Pod>& pod) {
-      if (status.not_found()) return Later([done] { done(std::shared_ptr<const Pod>()); });
+      if (status.not_found()) {
+        const Error none("pod " + ns + "/" + name + " not found", ErrorKind::kNotFound);
+        return Later([done, none] { done(none); });
+      }
       const bool late = clock_.Now() >= until;
       if (status.ok() && pod && !late) return Later([done, pod] { done(pod); });
       const Error error("pod " + ns + "/" + name +

@@ -356,7 +356,7 @@ TEST_F(ClusterFeedTest, WithoutKindsItIsReadyAndBinds) {
   EXPECT_EQ((*found)->uid(), "uid-p");
   EXPECT_EQ(BindNow(**found, "n"), "");
   EXPECT_THAT(world_.bound, ElementsAre("default/p (uid-p) to n"));
-  EXPECT_EQ(*Find("q"), nullptr);
+  EXPECT_EQ(Find("q").error().kind(), ErrorKind::kNotFound);
   world_.get_status = {500, "etcd is away"};
   EXPECT_EQ(Find("p").error().text(), "pod default/p cannot be read: etcd is away");
 }
@@ -420,7 +420,8 @@ TEST_F(ClusterFeedTest, APodThatIsReadTooLateIsNotFound) {
   const auto found = Find("p");
   ASSERT_FALSE(found.ok());
   EXPECT_THAT(found.error().text(), HasSubstr("pod default/p cannot be read: it took too long"));
-  EXPECT_EQ(*Find("q"), nullptr);  // that is certain, however late
+  EXPECT_EQ(found.error().kind(), ErrorKind::kOther);
+  EXPECT_EQ(Find("q").error().kind(), ErrorKind::kNotFound);  // that is certain, however late
 }
 
 TEST_F(ClusterFeedTest, AfterStopNothingIsRead) {

@@ -46,7 +46,7 @@ class NodeSource {
 // The way to the API server for bindings.
 class Binder : public Writer {
  public:
-  // The pod as the API server has it, null when there is none. `done` is called once, on any thread.
+  // The pod as the API server has it; kNotFound when there is none. `done` is called once, on any thread.
   virtual void FindPod(const std::string& ns, const std::string& name,
                        std::function<void(Result<std::shared_ptr<const Pod>>)> done) = 0;
 };

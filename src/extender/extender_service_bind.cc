@@ -43,16 +43,15 @@ std::string Wrong(const ExtenderBindingArgs& args) {
   return "";
 }
 
-std::string Objection(const ExtenderBindingArgs& args, const Pod* pod, const std::vector<std::string>& schedulers) {
+std::string Objection(const ExtenderBindingArgs& args, const Pod& pod, const std::vector<std::string>& schedulers) {
   const std::string name = "pod " + args.pod_namespace + "/" + args.pod_name;
-  if (pod == nullptr) return name + " not found";
-  if (pod->meta.namespace_ != args.pod_namespace || pod->name() != args.pod_name) {
-    return name + " was asked for, but the API server answered with pod " + Shown(FullName(*pod));
+  if (pod.meta.namespace_ != args.pod_namespace || pod.name() != args.pod_name) {
+    return name + " was asked for, but the API server answered with pod " + Shown(FullName(pod));
   }
-  if (pod->uid() != args.pod_uid) return name + " has uid " + Quoted(pod->uid()) + ", not " + Quoted(args.pod_uid);
-  if (!pod->node_name.empty()) return name + " is already assigned to node " + Quoted(pod->node_name);
-  if (!schedulers.empty() && std::find(schedulers.begin(), schedulers.end(), pod->scheduler_name) == schedulers.end()) {
-    return name + " belongs to scheduler " + Quoted(pod->scheduler_name) + ", for which this extender does not bind";
+  if (pod.uid() != args.pod_uid) return name + " has uid " + Quoted(pod.uid()) + ", not " + Quoted(args.pod_uid);
+  if (!pod.node_name.empty()) return name + " is already assigned to node " + Quoted(pod.node_name);
+  if (!schedulers.empty() && std::find(schedulers.begin(), schedulers.end(), pod.scheduler_name) == schedulers.end()) {
+    return name + " belongs to scheduler " + Quoted(pod.scheduler_name) + ", for which this extender does not bind";
   }
   return "";
 }
@@ -79,7 +78,7 @@ void ExtenderService::Bind(const ExtenderBindingArgs& args, std::function<void(s
   binder_->FindPod(args.pod_namespace, args.pod_name,
                    [this, args, done = std::move(done)](const Result<std::shared_ptr<const Pod>>& found) {
                      if (!found.ok()) return done(found.error().text());
-                     std::string objection = Objection(args, found->get(), options_.scheduler_names);
+                     std::string objection = Objection(args, **found, options_.scheduler_names);
                      if (!objection.empty()) return done(std::move(objection));
                      BindPod(found.value(), args.node, done);
                    });

@@ -68,7 +68,7 @@ class TestBinder final : public Binder {
   void FindPod(const std::string& ns, const std::string& name,
                std::function<void(Result<std::shared_ptr<const Pod>>)> done) override {
     const auto it = pods.find(ns + "/" + name);
-    if (it == pods.end()) return done(std::shared_ptr<const Pod>());
+    if (it == pods.end()) return done(Error("pod " + ns + "/" + name + " not found", ErrorKind::kNotFound));
     done(std::make_shared<const Pod>(it->second));
   }
   void Bind(const Pod& pod, const std::string& node, std::function<void(Verdict)> done) override {

@@ -47,22 +47,26 @@ std::optional<SocketAddress> Numeric(const std::string& host, in_port_t port) {
   return std::nullopt;
 }
 
+// Of a wait that ended without what was waited for.
+Error ErrorOf(Wake wake) {
+  return wake == Wake::kTimeout ? Error("timed out", ErrorKind::kTimedOut) : Error("cancelled", ErrorKind::kCancelled);
+}
+
 }  // namespace
 
-std::string Describe(Io io, const Stream& stream) {
+Error ErrorOf(Io io, const Stream& stream) {
   switch (io) {
-    case Io::kOk:
-      return "fine";
     case Io::kClosed:
-      return "the server closed the connection";
+      return Error("the server closed the connection");
     case Io::kTimeout:
-      return "timed out";
+      return Error("timed out", ErrorKind::kTimedOut);
     case Io::kCancelled:
-      return "cancelled";
+      return Error("cancelled", ErrorKind::kCancelled);
+    case Io::kOk:
     case Io::kFailed:
       break;
   }
-  return stream.problem().empty() ? "the connection failed" : stream.problem();
+  return Error(stream.problem().empty() ? "the connection failed" : stream.problem());
 }
 
 // One question to the system's resolver, and all who wait for its answer.
@@ -101,8 +105,8 @@ Task<Connector::Addresses> Connector::Find(Deadline deadline, Cancellable* cance
   const Wake wake = co_await waiter->watch.Wait(Watch::For::kTime);
   if (waiter->found) co_return std::move(*waiter->found);
   if (const std::shared_ptr<Lookup> under_way = lookup_.lock()) std::erase(under_way->waiters, waiter);
-  Error late("looking up " + url_.host + ": " + (wake == Wake::kTimeout ? "timed out" : "cancelled"));
-  co_return late;
+  const Error late = ErrorOf(wake);
+  co_return late.Wrap("looking up " + url_.host);
 }
 
 Task<Result<std::unique_ptr<Connection>>> Connector::Connect(Deadline deadline, Cancellable* cancellable) {
@@ -136,9 +140,7 @@ Task<Result<std::unique_ptr<Connection>>> Connector::ConnectTo(const SocketAddre
   int problem = ::connect(fd, address->get(), address->length) == 0 ? 0 : errno;
   if (problem == EINPROGRESS) {
     const Wake wake = co_await watch.Wait(Watch::For::kWrite);
-    if (wake != Wake::kReady) {
-      co_return Error(wake == Wake::kTimeout ? "connecting: timed out" : "connecting: cancelled");
-    }
+    if (wake != Wake::kReady) co_return ErrorOf(wake).Wrap("connecting");
     socklen_t length = sizeof(problem);
     ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &problem, &length);
   }
@@ -149,8 +151,8 @@ Task<Result<std::unique_ptr<Connection>>> Connector::ConnectTo(const SocketAddre
     connection->stream.UseTls(std::move(session).value());
     const Io io = co_await connection->stream.Handshake();
     if (io != Io::kOk) {
-      co_return Error(io == Io::kFailed ? Describe(io, connection->stream)
-                                        : "TLS handshake: " + Describe(io, connection->stream));
+      const Error error = ErrorOf(io, connection->stream);
+      co_return io == Io::kFailed ? error : error.Wrap("TLS handshake");
     }
   }
   co_return std::move(connection);

@@ -49,8 +49,8 @@ struct Connection {
   std::chrono::steady_clock::time_point idle_since;
 };
 
-// How an operation on a stream ended, for an error. REQUIRES: not kOk.
-std::string Describe(Io io, const Stream& stream);
+// Why an operation on a stream did not end well. REQUIRES: not kOk.
+Error ErrorOf(Io io, const Stream& stream);
 
 // REQUIRES: loop and url outlive it. Thread safety: the loop's thread.
 class Connector {

@@ -27,8 +27,6 @@ using Progress = MessageParser::Progress;
 using std::chrono::steady_clock;
 
 constexpr size_t kSmallBody = size_t{16} << 10;
-constexpr const char* kTooLarge = "the answer exceeds ";
-constexpr const char* kUnsent = "timed out before it was sent";
 
 // One request on its way, and who hears of it.
 struct Exchange : Cancellable {
@@ -81,9 +79,6 @@ class Handle final : public ResponseStream {
 
 }  // namespace
 
-bool IsTooLarge(const Error& error) { return error.text().find(kTooLarge) != std::string::npos; }
-bool IsUnsent(const Error& error) { return error.text().ends_with(kUnsent); }
-
 struct HttpClient::Impl {
   ClientOptions options;
   Url url;
@@ -114,7 +109,7 @@ struct HttpClient::Impl {
 
 void HttpClient::Impl::Begin(std::shared_ptr<Exchange> exchange) {
   if (closed) {
-    exchange->failure = Error("the client is closed");
+    exchange->failure = Error("the client is closed", ErrorKind::kCancelled);
     return Finish(exchange.get());
   }
   if (!exchange->streamed) {
@@ -210,7 +205,7 @@ Task<bool> HttpClient::Impl::Attempt(Exchange* exchange, bool* reused) {
   // Time that was spent in the queue counts: nothing is sent whose answer nobody would wait for.
   const auto late = [exchange] {
     if (steady_clock::now() < exchange->begin_by) return false;
-    exchange->failure = Error(kUnsent);
+    exchange->failure = Error("timed out before it was sent", ErrorKind::kUnsent);
     return true;
   };
   if (late()) co_return false;
@@ -227,7 +222,7 @@ Task<bool> HttpClient::Impl::Attempt(Exchange* exchange, bool* reused) {
   {
     const Waiting guard(exchange, &connection->stream.watch());
     if (exchange->cancelled) {
-      exchange->failure = Error("cancelled");
+      exchange->failure = Error("cancelled", ErrorKind::kCancelled);
       co_return false;
     }
     connection->stream.watch().set_deadline(exchange->deadline);
@@ -240,7 +235,7 @@ Task<bool> HttpClient::Impl::Attempt(Exchange* exchange, bool* reused) {
     const Io io = co_await connection->stream.Write(head, body);
     // A server that refuses a large body answers before it has read all of it, and then stops reading.
     if (io != Io::kOk && io != Io::kFailed) {
-      exchange->failure = Error("sending: " + Describe(io, connection->stream));
+      exchange->failure = ErrorOf(io, connection->stream).Wrap("sending");
       co_return false;
     }
     const bool fine = co_await Receive(exchange, connection.get(), &keep);
@@ -287,7 +282,7 @@ Task<bool> HttpClient::Impl::ReceiveHead(Exchange* exchange, Connection* connect
       }
       const Io io = co_await input.Fill(&connection->stream);
       if (io != Io::kOk) {
-        exchange->failure = Error("waiting for the answer: " + Describe(io, connection->stream));
+        exchange->failure = ErrorOf(io, connection->stream).Wrap("waiting for the answer");
         co_return false;
       }
     }
@@ -324,22 +319,27 @@ Task<bool> HttpClient::Impl::ReceiveBody(Exchange* exchange, Connection* connect
   InputBuffer& input = connection->input;
   *keep = true;
   if (exchange->request.method == "HEAD" || head.status == 204 || head.status == 304) co_return true;
-  const std::string too_large = kTooLarge + std::to_string(options.max_response_bytes) + " bytes";
+  const auto too_large = [this] {
+    return Error("the answer exceeds " + std::to_string(options.max_response_bytes) + " bytes", ErrorKind::kTooLarge);
+  };
+  const auto cut_off = [&stream](Io io) {
+    return (io == Io::kClosed ? Error("it ends too early") : ErrorOf(io, stream)).Wrap("reading the answer");
+  };
   const bool known = !head.chunked && head.content_length.has_value();
   uint64_t left = head.content_length.value_or(0);
   if (known && !exchange->streamed) {
     if (left > options.max_response_bytes) {
-      exchange->failure = Error(too_large);
+      exchange->failure = too_large();
       co_return false;
     }
     const MayGrow may_grow;
     const BodyEnd end = co_await ReadBody(&stream, &input, left, &exchange->response.body, may_grow);
     if (end == BodyEnd::kOk) co_return true;
-    exchange->failure =
-        Error(std::string("reading the answer: ") + (end == BodyEnd::kTimeout     ? "timed out"
-                                                     : end == BodyEnd::kClosed    ? "it ends too early"
-                                                     : end == BodyEnd::kCancelled ? "cancelled"
-                                                                                  : Describe(Io::kFailed, stream)));
+    const Io io = end == BodyEnd::kTimeout     ? Io::kTimeout
+                  : end == BodyEnd::kClosed    ? Io::kClosed
+                  : end == BodyEnd::kCancelled ? Io::kCancelled
+                                               : Io::kFailed;
+    exchange->failure = cut_off(io);
     co_return false;
   }
   const bool until_closed = !head.chunked && !known;
@@ -353,7 +353,7 @@ Task<bool> HttpClient::Impl::ReceiveBody(Exchange* exchange, Connection* connect
       if (progress == Progress::kDone) co_return true;
       if (progress != Progress::kMore) {
         exchange->failure =
-            Error(progress == Progress::kTooLarge ? too_large : "the answer's chunks: " + parser->problem());
+            progress == Progress::kTooLarge ? too_large() : Error("the answer's chunks: " + parser->problem());
         co_return false;
       }
     } else {
@@ -361,7 +361,7 @@ Task<bool> HttpClient::Impl::ReceiveBody(Exchange* exchange, Connection* connect
       const std::string_view piece =
           until_closed ? held : held.substr(0, static_cast<size_t>(std::min<uint64_t>(held.size(), left)));
       if (!piece.empty() && !Deliver(exchange, piece)) {
-        exchange->failure = Error(too_large);
+        exchange->failure = too_large();
         co_return false;
       }
       left -= until_closed ? 0 : piece.size();
@@ -372,8 +372,7 @@ Task<bool> HttpClient::Impl::ReceiveBody(Exchange* exchange, Connection* connect
     const Io io = co_await input.Fill(&stream);
     if (io == Io::kClosed && until_closed) co_return true;
     if (io != Io::kOk) {
-      exchange->failure =
-          Error("reading the answer: " + (io == Io::kClosed ? "it ends too early" : Describe(io, stream)));
+      exchange->failure = cut_off(io);
       co_return false;
     }
   }
@@ -406,7 +405,7 @@ HttpClient::~HttpClient() {
     for (Exchange* exchange : impl->active) exchange->Cancel();
     const std::deque<std::shared_ptr<Exchange>> waiting = std::exchange(impl->waiting, {});
     for (const std::shared_ptr<Exchange>& exchange : waiting) {
-      exchange->failure = Error("the client is closed");
+      exchange->failure = Error("the client is closed", ErrorKind::kCancelled);
       impl->Finish(exchange.get());
     }
   });

@@ -45,11 +45,9 @@ class ResponseStream {
   virtual ~ResponseStream() = default;
 };
 
-// Whether that is the failure of an answer of more than max_response_bytes: asking for less may help.
-bool IsTooLarge(const Error& error);
-// Whether that is the failure of a request whose time was over before anything of it was sent.
-bool IsUnsent(const Error& error);
-
+// Errors are of kind kTooLarge for an answer of more than max_response_bytes, kUnsent for a request whose time was over
+// before anything of it was sent, kTimedOut and kCancelled.
+//
 // Thread safety: Send and Stream from any thread. Callbacks come on the client's thread and must not wait for another
 // answer of this client.
 class HttpClient {

@@ -107,7 +107,9 @@ TEST(HttpClient, GivesUpWhenTimeIsOver) {
   const auto client = ClientOf(server->port());
   ClientRequest request = Request("GET", "/slow");
   request.timeout = Duration::Millis(100);
-  EXPECT_NE(Text(Ask(*client, request)).find("waiting for the answer: timed out"), std::string::npos);
+  const Result<HttpResponse> late = Ask(*client, request);
+  EXPECT_NE(Text(late).find("waiting for the answer: timed out"), std::string::npos);
+  EXPECT_EQ(late.error().kind(), ErrorKind::kTimedOut);
 }
 
 TEST(HttpClient, SendsNothingThatNobodyWaitsForAnyMore) {
@@ -151,12 +153,12 @@ TEST(HttpClient, SendsNothingLaterThanItIsWorth) {
   request.send_within = Duration{1};
   const auto late = Ask(*client, request);
   ASSERT_FALSE(late.ok());
-  EXPECT_TRUE(IsUnsent(late.error())) << late.error().text();
+  EXPECT_EQ(late.error().kind(), ErrorKind::kUnsent) << late.error().text();
   request.send_within = Duration::Seconds(600);
   EXPECT_TRUE(Ask(*client, request).ok());
   EXPECT_EQ(calls, 1);
   request.path = "none";
-  EXPECT_FALSE(IsUnsent(Ask(*client, request).error()));
+  EXPECT_EQ(Ask(*client, request).error().kind(), ErrorKind::kOther);
 }
 
 TEST(HttpClient, SendsFirstWhatHasWaitedLongest) {
@@ -222,8 +224,11 @@ TEST(HttpClient, RefusesAnswersThatLie) {
   options.max_response_bytes = 1000;
   options.max_header_bytes = 4000;
   const auto client = ClientOf(server.port(), options);
-  const auto expect = [&](const std::string& reason) {
-    const std::string text = Text(Ask(*client, Request("POST", "/")));
+  const auto expect = [&](const std::string& reason, ErrorKind kind = ErrorKind::kOther) {
+    const Result<HttpResponse> answer = Ask(*client, Request("POST", "/"));
+    const std::string text = Text(answer);
+    ASSERT_FALSE(answer.ok());
+    EXPECT_EQ(answer.error().kind(), kind) << text;
     EXPECT_TRUE(text.starts_with("(POST http://") && text.find(reason) != std::string::npos) << text;
   };
   expect("the server closed the connection");
@@ -232,8 +237,8 @@ TEST(HttpClient, RefusesAnswersThatLie) {
   expect("it ends too early");
   expect("the answer's chunks: ");
   expect("the answer's header: ");
-  expect("the answer exceeds 1000 bytes");
-  expect("the answer exceeds 1000 bytes");
+  expect("the answer exceeds 1000 bytes", ErrorKind::kTooLarge);
+  expect("the answer exceeds 1000 bytes", ErrorKind::kTooLarge);
   expect("the header exceeds 4000 bytes");
   expect("changes the protocol");
 }

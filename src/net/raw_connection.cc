@@ -35,7 +35,7 @@ Error WaitFor(int fd, short events, Deadline deadline) {
     const int ready = ::poll(&waiting, 1, Left(deadline));
     if (ready > 0) return Error::Ok();
     if (ready < 0 && errno != EINTR) return SystemError(errno);
-    if (steady_clock::now() >= deadline) return Error("timed out");
+    if (steady_clock::now() >= deadline) return Error("timed out", ErrorKind::kTimedOut);
   }
 }
 

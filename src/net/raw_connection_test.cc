@@ -84,7 +84,9 @@ TEST(RawConnectionTest, WaitsNoLongerThanTheDeadline) {
   const std::unique_ptr<HttpServer> server = Echo();
   Result<std::unique_ptr<RawConnection>> connection = RawConnection::Open(UrlOf(*server), nullptr, Soon());
   ASSERT_TRUE(connection.ok());
-  EXPECT_EQ((*connection)->Receive(After(Duration::Millis(1))).error().text(), "timed out");
+  const Result<std::string> late = (*connection)->Receive(After(Duration::Millis(1)));
+  EXPECT_EQ(late.error().text(), "timed out");
+  EXPECT_EQ(late.error().kind(), ErrorKind::kTimedOut);
 }
 
 TEST(RawConnectionTest, NobodyThereIsAnErrorThatNamesTheAddress) {

@@ -122,7 +122,8 @@ Result<std::vector<X509Ptr>> ReadCertificates(const Pem& pem) {
 
 int RefusePassphrase(char*, int, int, void*) { return -1; }
 
-Error UseIdentity(SSL_CTX* context, const Pem& certificate, const Pem& key) {
+// The certificate, and behind it those that vouch for it.
+Error UseCertificate(SSL_CTX* context, const Pem& certificate) {
   Result<std::vector<X509Ptr>> chain = ReadCertificates(certificate);
   if (!chain.ok()) return chain.error();
   const std::vector<X509Ptr>& certificates = *chain;
@@ -130,13 +131,18 @@ Error UseIdentity(SSL_CTX* context, const Pem& certificate, const Pem& key) {
   for (size_t i = 1; i < certificates.size(); ++i) {
     if (SSL_CTX_add1_chain_cert(context, certificates[i].get()) != 1) return Error(certificate.name + ": " + Reason());
   }
+  return Error::Ok();
+}
+
+// REQUIRES: `certificate` is in use.
+Error UseKey(SSL_CTX* context, const Pem& certificate, const Pem& key) {
   const BioPtr bio = OpenPem(key);
   const KeyPtr parsed(PEM_read_bio_PrivateKey(bio.get(), nullptr, RefusePassphrase, nullptr));
   if (!parsed) {
     const std::string reason = Reason();
     return Error(key.name + ": no usable PEM private key (without a passphrase) in it: " + reason);
   }
-  if (X509_check_private_key(certificates[0].get(), parsed.get()) != 1) {
+  if (X509_check_private_key(SSL_CTX_get0_certificate(context), parsed.get()) != 1) {
     ERR_clear_error();
     return Error(key.name + ": does not belong to the certificate in " + certificate.name);
   }
@@ -188,7 +194,8 @@ Result<ContextPtr> BuildServer(const TlsOptions& options) {
   if (!key.ok()) return key.error();
   ContextPtr context = NewContext(TLS_server_method());
   if (!context) return Error("TLS: " + Reason());
-  if (Error error = UseIdentity(context.get(), *certificate, *key); !error.ok()) return error;
+  if (Error error = UseCertificate(context.get(), *certificate); !error.ok()) return error;
+  if (Error error = UseKey(context.get(), *certificate, *key); !error.ok()) return error;
   SSL_CTX_set_alpn_select_cb(context.get(), ChooseProtocol, nullptr);
   // Sessions that are resumed would outlive a change of the client CA.
   SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
@@ -203,22 +210,29 @@ Result<ContextPtr> BuildServer(const TlsOptions& options) {
   return context;
 }
 
+IdentityErrors UseIdentity(SSL_CTX* context, const TlsClientOptions& options) {
+  IdentityErrors wrong;
+  const bool has_certificate = !options.certificate_file.empty() || !options.certificate_data.empty();
+  const bool has_key = !options.key_file.empty() || !options.key_data.empty();
+  if (!has_certificate && !has_key) return wrong;
+  if (!has_certificate) return wrong.certificate = Error("a client key without a client certificate"), wrong;
+  if (!has_key) return wrong.key = Error("a client certificate without a client key"), wrong;
+  const Result<Pem> certificate = ReadPem(options.certificate_file, options.certificate_data, "client certificate");
+  if (!certificate.ok()) return wrong.certificate = certificate.error(), wrong;
+  const Result<Pem> key = ReadPem(options.key_file, options.key_data, "client key");
+  if (!key.ok()) return wrong.key = key.error(), wrong;
+  wrong.certificate = UseCertificate(context, *certificate);
+  if (wrong.certificate.ok()) wrong.key = UseKey(context, *certificate, *key);
+  return wrong;
+}
+
 Result<ContextPtr> BuildClient(const TlsClientOptions& options) {
   ContextPtr context = NewContext(TLS_client_method());
   if (!context) return Error("TLS: " + Reason());
   SSL_CTX_set_alpn_protos(context.get(), kProtocols, kProtocolsLength);
-  const bool has_certificate = !options.certificate_file.empty() || !options.certificate_data.empty();
-  const bool has_key = !options.key_file.empty() || !options.key_data.empty();
-  if (has_certificate != has_key) {
-    return Error(has_key ? "a client key without a client certificate" : "a client certificate without a client key");
-  }
-  if (has_certificate) {
-    Result<Pem> certificate = ReadPem(options.certificate_file, options.certificate_data, "client certificate");
-    if (!certificate.ok()) return certificate.error();
-    Result<Pem> key = ReadPem(options.key_file, options.key_data, "client key");
-    if (!key.ok()) return key.error();
-    if (Error error = UseIdentity(context.get(), *certificate, *key); !error.ok()) return error;
-  }
+  const IdentityErrors wrong = UseIdentity(context.get(), options);
+  if (!wrong.certificate.ok()) return wrong.certificate;
+  if (!wrong.key.ok()) return wrong.key;
   if (options.insecure) {
     SSL_CTX_set_verify(context.get(), SSL_VERIFY_NONE, nullptr);
     return context;
@@ -250,6 +264,12 @@ std::vector<Stamp> StampsOf(const std::vector<std::string>& files) {
 }
 
 }  // namespace
+
+IdentityErrors CheckIdentity(const TlsClientOptions& options) {
+  const ContextPtr context = NewContext(TLS_client_method());
+  if (!context) return {Error("TLS: " + Reason()), Error::Ok()};
+  return UseIdentity(context.get(), options);
+}
 
 struct TlsSession::Impl {
   ContextPtr context;  // outlives a reload

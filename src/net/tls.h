@@ -35,6 +35,12 @@ struct TlsClientOptions {
   std::function<void(const Error&)> on_warning;  // as above
 };
 
+// What is wrong with what a client would show; at most one of them. Without certificate and key nothing is.
+struct IdentityErrors {
+  Error certificate = Error::Ok(), key = Error::Ok();
+};
+IdentityErrors CheckIdentity(const TlsClientOptions& options);
+
 // One TLS connection over a socket that does not block and that somebody else owns.
 //
 // Thread safety: none.

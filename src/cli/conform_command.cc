@@ -36,8 +36,9 @@ constexpr Duration kLongest = Duration::Seconds(600);
 
 struct Arguments {
   conform::Options options;
-  std::string shape = "auto", timeout, format = "text", pod_file, nodes_file;
+  std::string shape = "auto", format = "text", pod_file, nodes_file;
   std::vector<std::string> labels;
+  std::optional<std::string> timeout;
   int64_t nodes = 5000;
   bool strict = false, list = false;
 };
@@ -83,11 +84,11 @@ Error Finish(Arguments& a) {
                  std::to_string(a.nodes));
   }
   o.big_nodes = static_cast<size_t>(a.nodes);
-  if (!a.timeout.empty()) {
-    const Result<Duration> timeout = ParseDuration(a.timeout);
+  if (a.timeout) {
+    const Result<Duration> timeout = ParseDuration(*a.timeout);
     if (!timeout.ok()) return timeout.error().Wrap("flag --timeout");
     if (*timeout <= Duration{} || *timeout > kLongest) {
-      return Error("flag --timeout: must be above 0s and at most 10m, got " + a.timeout);
+      return Error("flag --timeout: must be above 0s and at most 10m, got " + *a.timeout);
     }
     o.timeout = *timeout;
   }

@@ -6,7 +6,6 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -54,24 +53,21 @@ constexpr char kUsage[] =
 // Calls under way when a signal comes get so long; kube-scheduler waits 5 s for an answer.
 constexpr Duration kPatience = Duration::Seconds(10);
 
-// Verbs that are not given: the default ones with --config, the preset's own routes with --preset.
-const std::string kNotGiven(1, '\0');
-// Numbers that are not given: clientConnection's with --config, these with --preset. A binding takes two requests, and
-// kube-scheduler itself binds up to 50 pods a second.
-constexpr int64_t kNoNumber = std::numeric_limits<int64_t>::min();
+// With --preset. A binding takes two requests, and kube-scheduler itself binds up to 50 pods a second.
 constexpr int64_t kPresetQps = 100, kPresetBurst = 200;
 constexpr int64_t kMaxRate = 1'000'000;
 
 struct Arguments {
   std::string preset, label, config, profile;
-  std::string prefix, filter_verb = kNotGiven, prioritize_verb = kNotGiven, preempt_verb = kNotGiven,
-                      bind_verb = kNotGiven;
+  std::string prefix;
+  // Not given: the default ones with --config, the preset's own routes with --preset.
+  std::optional<std::string> filter_verb, prioritize_verb, preempt_verb, bind_verb;
   bool only_best = false;
   std::string address = "127.0.0.1";
   int64_t port = 8080;
   std::string tls_cert_file, tls_private_key_file, client_ca_file;
   std::string kubeconfig;
-  int64_t qps = kNoNumber, burst = kNoNumber;
+  std::optional<int64_t> qps, burst;  // not given: clientConnection's with --config, our own with --preset
   client::LiveOptions live;
   std::vector<std::string> scheduler_names;
   int64_t max_request_bytes = int64_t{256} << 20;
@@ -116,9 +112,9 @@ std::string Objection(const Arguments& args) {
   if (args.port < 0 || args.port > 65535) return "flag --port: must be 0 to 65535, got " + std::to_string(args.port);
   for (const auto& [flag, value, least] :
        {std::tuple{"--kube-api-qps", args.qps, int64_t{0}}, std::tuple{"--kube-api-burst", args.burst, int64_t{1}}}) {
-    if (value != kNoNumber && (value < least || value > kMaxRate)) {
+    if (value && (*value < least || *value > kMaxRate)) {
       return std::string("flag ") + flag + ": must be " + std::to_string(least) + " to " + std::to_string(kMaxRate) +
-             ", got " + std::to_string(value);
+             ", got " + std::to_string(*value);
     }
   }
   if (args.max_request_bytes < 1) {
@@ -143,11 +139,10 @@ std::string Objection(const Arguments& args) {
 Result<std::vector<Route>> PresetRoutes(const std::vector<Route>& own, const Arguments& args) {
   extender::Verbs given;
   given.only_best = args.only_best;
-  const auto is_given = [](const std::string& verb) { return verb != kNotGiven; };
-  if (is_given(args.filter_verb)) given.filter = args.filter_verb;
-  if (is_given(args.prioritize_verb)) given.prioritize = args.prioritize_verb;
-  if (is_given(args.preempt_verb)) given.preempt = args.preempt_verb;
-  if (is_given(args.bind_verb)) given.bind = args.bind_verb;
+  if (args.filter_verb) given.filter = *args.filter_verb;
+  if (args.prioritize_verb) given.prioritize = *args.prioritize_verb;
+  if (args.preempt_verb) given.preempt = *args.preempt_verb;
+  if (args.bind_verb) given.bind = *args.bind_verb;
   const Result<std::vector<Route>> replaced_routes = extender::RoutesOf(args.prefix, given);
   if (!replaced_routes.ok()) return replaced_routes.error();
   std::vector<Route> routes = *replaced_routes;
@@ -155,11 +150,11 @@ Result<std::vector<Route>> PresetRoutes(const std::vector<Route>& own, const Arg
   while (base.ends_with('/')) base.pop_back();
   if (!base.empty() && !base.starts_with('/')) base.insert(0, 1, '/');
   for (const Route& route : own) {
-    const bool replaced = route.verb == Verb::kPrioritize ? is_given(args.prioritize_verb)
-                          : route.verb == Verb::kPreempt  ? is_given(args.preempt_verb)
-                          : route.verb == Verb::kBind     ? is_given(args.bind_verb)
-                                                          : is_given(args.filter_verb);
-    if (replaced) continue;
+    const std::optional<std::string>& replacement = route.verb == Verb::kPrioritize ? args.prioritize_verb
+                                                    : route.verb == Verb::kPreempt  ? args.preempt_verb
+                                                    : route.verb == Verb::kBind     ? args.bind_verb
+                                                                                    : args.filter_verb;
+    if (replacement) continue;
     const bool best = args.only_best && route.verb == Verb::kFilter;
     routes.push_back({base + route.path, best ? Verb::kFilterBest : route.verb});
   }
@@ -191,12 +186,9 @@ Error FillFromProfile(const Arguments& args, const config::SchedulerConfiguratio
                      ? args.config + " has several profiles; name one with --profile: " + names
                      : "--profile: " + args.config + " has no profile \"" + args.profile + "\"; there are " + names);
   }
-  const auto verb = [](const std::string& given, const char* standard) {
-    return given == kNotGiven ? std::string(standard) : given;
-  };
   Result<std::vector<Route>> routes = extender::RoutesOf(
-      args.prefix, {verb(args.filter_verb, "filter"), verb(args.prioritize_verb, "prioritize"),
-                    verb(args.preempt_verb, "preempt"), verb(args.bind_verb, "bind"), args.only_best});
+      args.prefix, {args.filter_verb.value_or("filter"), args.prioritize_verb.value_or("prioritize"),
+                    args.preempt_verb.value_or("preempt"), args.bind_verb.value_or("bind"), args.only_best});
   if (!routes.ok()) return routes.error();
   options.profile = *found;
   options.routes = std::move(routes).value();
@@ -362,8 +354,8 @@ int ExtenderCommand(const std::vector<std::string>& args, const Registry& regist
     arguments.live.qps = config->client_connection.qps;
     arguments.live.burst = config->client_connection.burst;
   }
-  if (arguments.qps != kNoNumber) arguments.live.qps = static_cast<double>(arguments.qps);
-  if (arguments.burst != kNoNumber) arguments.live.burst = static_cast<int>(arguments.burst);
+  if (arguments.qps) arguments.live.qps = static_cast<double>(*arguments.qps);
+  if (arguments.burst) arguments.live.burst = static_cast<int>(*arguments.burst);
   if (error.ok()) error = CheckRoutes(arguments, options.routes);
   if (!error.ok()) return command.Complain(error.text());
   options.service.scheduler_names = arguments.scheduler_names;

@@ -53,6 +53,21 @@ TEST_F(FlagsTest, ValuesFollowAnEqualsSignOrStandAlone) {
   EXPECT_EQ(config_, "c");
 }
 
+TEST_F(FlagsTest, AnOptionalFlagKnowsWhetherItWasGiven) {
+  std::optional<std::string> verb;
+  std::optional<int64_t> rate;
+  flags_.String("verb", &verb, "a path");
+  flags_.Int("rate", &rate, "per second");
+  Parse({"--config=a"});
+  EXPECT_FALSE(verb);
+  EXPECT_FALSE(rate);
+  EXPECT_THAT(Complaint({"--rate=fast"}), HasSubstr("flag --rate: must be a whole number, got \"fast\""));
+  EXPECT_FALSE(rate);
+  Parse({"--verb=", "--rate=0"});
+  EXPECT_EQ(verb, "");
+  EXPECT_EQ(rate, 0);
+}
+
 TEST_F(FlagsTest, AValueMayHoldEqualsSignsDashesOrNothing) {
   Parse({"--config=a=b"});
   EXPECT_EQ(config_, "a=b");

@@ -3,7 +3,6 @@
 #include "cli/sim_command.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -48,10 +47,8 @@ struct Arguments {
 
 // The exit code when there is nothing left to do.
 std::optional<int> ReadArguments(Command& command, const std::vector<std::string>& args, Arguments& out) {
-  constexpr int64_t kNoSeed = std::numeric_limits<int64_t>::min();
-  int64_t seed = kNoSeed;
-  std::string duration;
-  std::vector<std::string> explained;
+  std::optional<int64_t> seed;
+  std::optional<std::string> duration, explained;
   command.Strings("f,filename", &out.files, "a file or folder of objects; may repeat");
   command.Strings("config", &out.configs, "a KubeSchedulerConfiguration; may repeat, to compare");
   command.Int("nodes", &out.nodes, "generate so many nodes");
@@ -64,22 +61,22 @@ std::optional<int> ReadArguments(Command& command, const std::vector<std::string
   command.Bool("verify", &out.verify,
                "make every decision twice, from memory and in full; exit code 1 if any differs or a plugin reads "
                "what it does not declare");
-  command.Strings("explain", &explained, "a pod, NAMESPACE/NAME, whose last decision is shown in full");
+  command.String("explain", &explained, "a pod, NAMESPACE/NAME, whose last decision is shown in full");
   command.Choice("o,output", &out.format, {"table", "json", "junit"}, "table (default), json or junit");
   out.log.Declare(command);
   if (const std::optional<int> done = command.Read(args)) return done;
   out.scenarios = command.rest();
 
   std::vector<std::string> errors = sim::Check({.nodes = out.nodes, .pods = out.pods});
-  if (seed != kNoSeed && seed < 0) errors.push_back("flag --seed: must not be negative, got " + std::to_string(seed));
-  if (seed >= 0) out.seed = static_cast<uint64_t>(seed);
-  if (!duration.empty()) {
-    const Result<Duration> parsed = ParseDuration(duration);
+  if (seed && *seed < 0) errors.push_back("flag --seed: must not be negative, got " + std::to_string(*seed));
+  if (seed && *seed >= 0) out.seed = static_cast<uint64_t>(*seed);
+  if (duration) {
+    const Result<Duration> parsed = ParseDuration(*duration);
     constexpr Duration kLongest = Duration::Seconds(10LL * 365 * 24 * 3600);
     if (!parsed.ok()) {
       errors.push_back("flag --duration: " + parsed.error().text());
     } else if (*parsed <= Duration{} || *parsed > kLongest) {
-      errors.push_back("flag --duration: must be above 0s and at most 87600h, got " + duration);
+      errors.push_back("flag --duration: must be above 0s and at most 87600h, got " + *duration);
     } else {
       out.duration = *parsed;
     }
@@ -88,14 +85,14 @@ std::optional<int> ReadArguments(Command& command, const std::vector<std::string
   if (out.churn < 0 || out.churn > sim::GenerateOptions::kMaxPods)
     errors.push_back("flag --churn: must be between 0 and " + std::to_string(sim::GenerateOptions::kMaxPods) +
                      ", got " + std::to_string(out.churn));
-  if (out.churn > 0 && (duration.empty() || out.pods == 0))
+  if (out.churn > 0 && (!duration || out.pods == 0))
     errors.push_back("flag --churn: needs --pods and --duration");
   if (std::count(out.files.begin(), out.files.end(), "-") > 0 && out.scenarios.size() > 1)
     errors.push_back("flag -f: standard input can be read for one scenario only");
   if (std::count(out.configs.begin(), out.configs.end(), "") > 0)
     errors.push_back("flag --config: must name a file, got \"\"");
-  if (!explained.empty()) out.explain = explained.back();
-  if (!explained.empty() && out.explain.empty()) errors.push_back("flag --explain: must name a pod, got \"\"");
+  if (explained) out.explain = *explained;
+  if (explained && explained->empty()) errors.push_back("flag --explain: must name a pod, got \"\"");
   if (!out.explain.empty() && out.explain.find('/') == std::string::npos) out.explain = "default/" + out.explain;
   if (out.scenarios.empty() && out.files.empty() && out.nodes == 0 && out.pods == 0)
     errors.push_back("no files: a scenario, -f, or --nodes and --pods are required");

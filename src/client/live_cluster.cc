@@ -62,15 +62,13 @@ struct LiveCluster::Impl {
         pacer(options.qps, options.burst),
         event_pacer(options.qps, options.burst),
         fallback_random(static_cast<uint64_t>(clock_in.Now().ns)) {}
-  ~Impl() { *open = false; }  // a warning may be under way even if nobody was connected
+  ~Impl() { door.Leave(); }  // a warning may be under way even if nobody was connected
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
   // Runs on the scheduling thread unless the door is closed by then.
   void Reply(std::function<void()> fn) {
-    inbox.Post([open = open, fn = std::move(fn)] {
-      if (*open) fn();
-    });
+    inbox.Post(door.link().Guard(std::move(fn)));
   }
   // From any thread.
   void Warn(std::string sentence) {
@@ -104,7 +102,7 @@ struct LiveCluster::Impl {
   util::Inbox& inbox;
   const Clock& clock;
   const LiveOptions options;
-  const std::shared_ptr<bool> open = std::make_shared<bool>(true);  // scheduling thread
+  util::Owner<Impl> door{this};  // of answers; scheduling thread
   util::Seldom warned;
   Credentials credentials;
   Pacer pacer, event_pacer;
@@ -141,7 +139,7 @@ Result<std::unique_ptr<LiveCluster>> LiveCluster::Connect(const Kubeconfig& conf
 LiveCluster::LiveCluster(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 LiveCluster::~LiveCluster() {
-  *impl_->open = false;
+  impl_->door.Leave();
   impl_->pacer.Stop();
   impl_->event_pacer.Stop();
 }
@@ -241,15 +239,12 @@ namespace {
 
 class WatchHandle final : public Watch {
  public:
-  WatchHandle(std::shared_ptr<LiveWatch> watch, std::unique_ptr<net::ResponseStream> stream)
-      : watch_(std::move(watch)), stream_(std::move(stream)) {}
-  ~WatchHandle() override { watch_->Drop(); }
-  WatchHandle(const WatchHandle&) = delete;
-  WatchHandle& operator=(const WatchHandle&) = delete;
+  util::OwnerLink<Watch> link() const { return owner_.link(); }
+  void Hold(std::unique_ptr<net::ResponseStream> stream) { stream_ = std::move(stream); }
 
  private:
-  std::shared_ptr<LiveWatch> watch_;
   std::unique_ptr<net::ResponseStream> stream_;
+  util::Owner<Watch> owner_{this};
 };
 
 }  // namespace
@@ -268,19 +263,24 @@ std::unique_ptr<Watch> LiveCluster::StartWatch(Kind kind, const std::string& res
   request.timeout = impl->options.request_timeout;
   request.read_timeout = Duration::Seconds(seconds + kWatchPatienceSeconds);
 
-  callbacks.event = [impl, kind, event = std::move(callbacks.event)](const WatchEvent& news) {
+  const util::OwnerLink<Impl> door = impl->door.link();
+  callbacks.event = door.Guard([impl, kind, event = std::move(callbacks.event)](const WatchEvent& news) {
     impl->Saw(kind, news.resource_version);
     event(news);
-  };
+  });
+  callbacks.closed = door.Guard(std::move(callbacks.closed));
+  if (callbacks.opened) callbacks.opened = door.Guard(std::move(callbacks.opened));
+  auto handle = std::make_unique<WatchHandle>();
   auto watch = std::make_shared<LiveWatch>(
-      kind, impl->inbox, impl->open, std::move(callbacks),
+      kind, impl->inbox, handle->link(), std::move(callbacks),
       LiveWatchLimits{impl->options.max_line_bytes, impl->options.max_unread_bytes},
       [impl](std::string sentence) { impl->Warn(std::move(sentence)); },
       [impl, authorization] { return impl->credentials.Renew(authorization); });
-  auto stream = impl->reads->client().Stream(
+  handle->Hold(impl->reads->client().Stream(
       std::move(request), [watch](int status, const net::Headers&) { watch->OnHead(status); },
-      [watch](std::string_view piece) { watch->OnPiece(piece); }, [watch](const Error& error) { watch->OnEnd(error); });
-  return std::make_unique<WatchHandle>(std::move(watch), std::move(stream));
+      [watch](std::string_view piece) { watch->OnPiece(piece); },
+      [watch](const Error& error) { watch->OnEnd(error); }));
+  return handle;
 }
 
 void LiveCluster::GetPod(const std::string& ns, const std::string& name,

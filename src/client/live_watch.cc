@@ -18,7 +18,7 @@ void LiveWatch::OnHead(int status) {
   status_ = status;
   if (status != 200 || !callbacks_.opened) return;
   inbox_.Post([self = shared_from_this()] {
-    if (!self->dropped_ && *self->open_) self->callbacks_.opened();
+    if (self->watcher_) self->callbacks_.opened();
   });
 }
 
@@ -97,10 +97,10 @@ void LiveWatch::Post(Batch batch) {
   inbox_.Post([self = shared_from_this(), batch = std::make_shared<Batch>(std::move(batch))] {
     self->unread_ -= batch->bytes;
     for (const WatchEvent& event : batch->events) {
-      if (self->dropped_ || !*self->open_) return;
+      if (!self->watcher_) return;
       self->callbacks_.event(event);
     }
-    if (batch->closed && !self->dropped_ && *self->open_) self->callbacks_.closed(*batch->closed);
+    if (batch->closed && self->watcher_) self->callbacks_.closed(*batch->closed);
   });
 }
 

@@ -13,6 +13,7 @@
 #include "client/cluster_api.h"
 #include "net/http_client.h"
 #include "util/inbox.h"
+#include "util/owner_link.h"
 
 namespace berth::client {
 
@@ -24,12 +25,13 @@ struct LiveWatchLimits {
 // Shared by the connection, which fills it, and the letters, which empty it on the scheduling thread.
 class LiveWatch : public std::enable_shared_from_this<LiveWatch> {
  public:
-  // `warn` is called on the connection's thread. `unauthorized` says whether a new token is there by now.
-  LiveWatch(Kind kind, util::Inbox& inbox, std::shared_ptr<const bool> open, WatchCallbacks callbacks,
+  // `watcher`: who watches; nothing is called once it has gone. `warn` is called on the connection's thread.
+  // `unauthorized` says whether a new token is there by now.
+  LiveWatch(Kind kind, util::Inbox& inbox, util::OwnerLink<Watch> watcher, WatchCallbacks callbacks,
             LiveWatchLimits limits, std::function<void(std::string)> warn, std::function<bool()> unauthorized)
       : kind_(kind),
         inbox_(inbox),
-        open_(std::move(open)),
+        watcher_(std::move(watcher)),
         callbacks_(std::move(callbacks)),
         limits_(limits),
         warn_(std::move(warn)),
@@ -39,9 +41,6 @@ class LiveWatch : public std::enable_shared_from_this<LiveWatch> {
   void OnHead(int status);
   void OnPiece(std::string_view piece);
   void OnEnd(const Error& error);
-
-  // The scheduling thread: whoever watches has gone.
-  void Drop() { dropped_ = true; }
 
  private:
   struct Batch {
@@ -55,7 +54,7 @@ class LiveWatch : public std::enable_shared_from_this<LiveWatch> {
 
   const Kind kind_;
   util::Inbox& inbox_;
-  const std::shared_ptr<const bool> open_;  // scheduling thread: the door is
+  const util::OwnerLink<Watch> watcher_;  // scheduling thread
   const WatchCallbacks callbacks_;
   const LiveWatchLimits limits_;
   const std::function<void(std::string)> warn_;
@@ -67,8 +66,6 @@ class LiveWatch : public std::enable_shared_from_this<LiveWatch> {
   std::string line_;  // the one that is being read; keeps its memory
   bool closed_ = false;
   std::atomic<uint64_t> unread_{0};
-  // The scheduling thread.
-  bool dropped_ = false;
 };
 
 }  // namespace berth::client

@@ -22,11 +22,11 @@ std::string Added(const std::string& name, uint64_t version) {
 struct Fixture {
   explicit Fixture(LiveWatchLimits limits = {}) {
     watch = std::make_shared<LiveWatch>(
-        Kind::kPod, inbox, open,
+        Kind::kPod, inbox, handle->owner.link(),
         WatchCallbacks{.event =
                            [this](const WatchEvent& event) {
                              heard.push_back(event.object ? MetaOf(*event.object).name : "-" + event.resource_version);
-                             if (drop_at_event) watch->Drop();
+                             if (drop_at_event) handle.reset();
                            },
                        .closed =
                            [this](const ApiStatus& status) {
@@ -43,7 +43,10 @@ struct Fixture {
   }
 
   util::Inbox inbox;
-  std::shared_ptr<bool> open = std::make_shared<bool>(true);
+  struct Handle : Watch {
+    util::Owner<Watch> owner{this};
+  };
+  std::unique_ptr<Handle> handle = std::make_unique<Handle>();
   std::vector<std::string> heard, warnings;
   std::string why;
   bool drop_at_event = false, new_token = false;
@@ -197,7 +200,7 @@ TEST(LiveWatchTest, NobodyIsCalledWhoHasGone) {
   g.watch->OnHead(200);
   g.watch->OnPiece(Added("a", 1));
   g.watch->OnEnd(Error::Ok());
-  *g.open = false;  // the door is closed
+  g.handle.reset();
   EXPECT_THAT(g.Heard(), IsEmpty());
 }
 

@@ -40,11 +40,10 @@ Reflector::Reflector(Kind kind, ClusterApi& api, ObjectHandler& handler, util::T
       timers_(timers),
       clock_(clock),
       random_(std::move(random)),
-      backoff_(kFirstBackoff),
-      link_(std::make_shared<Reflector*>(this)) {}
+      backoff_(kFirstBackoff) {}
 
 Reflector::~Reflector() {
-  *link_ = nullptr;
+  owner_.Leave();
   if (timer_set_) timers_.Cancel(timer_);
 }
 
@@ -58,9 +57,7 @@ const ClusterObject* Reflector::Find(std::string_view ns, std::string_view name)
 void Reflector::List() {
   ++lists_;
   watch_.reset();
-  api_.List(kind_, [link = link_](const ListAnswer& answer) {
-    if (*link != nullptr) (*link)->OnListed(answer);
-  });
+  api_.List(kind_, owner_.link().Guard([this](const ListAnswer& answer) { OnListed(answer); }));
 }
 
 void Reflector::OnListed(const ListAnswer& answer) {
@@ -103,19 +100,11 @@ void Reflector::StartWatch() {
   watch_started_ = clock_.Now();
   watch_opened_ = false;
   watch_useful_ = false;
+  const util::OwnerLink<Reflector> link = owner_.link();
   watch_ = api_.StartWatch(kind_, resource_version_,
-                           {.event =
-                                [link = link_](const WatchEvent& event) {
-                                  if (*link != nullptr) (*link)->OnEvent(event);
-                                },
-                            .closed =
-                                [link = link_](const ApiStatus& status) {
-                                  if (*link != nullptr) (*link)->OnClosed(status);
-                                },
-                            .opened =
-                                [link = link_] {
-                                  if (*link != nullptr) (*link)->watch_opened_ = true;
-                                }});
+                           {.event = link.Guard([this](const WatchEvent& event) { OnEvent(event); }),
+                            .closed = link.Guard([this](const ApiStatus& status) { OnClosed(status); }),
+                            .opened = link.Guard([this] { watch_opened_ = true; })});
 }
 
 void Reflector::OnEvent(const WatchEvent& event) {

@@ -14,6 +14,7 @@
 
 #include "client/cluster_api.h"
 #include "util/hash.h"
+#include "util/owner_link.h"
 #include "util/timer_queue.h"
 
 namespace berth::client {
@@ -109,7 +110,7 @@ class Reflector {
   Duration backoff_;           // of the next retry
   Time watch_started_;
   uint64_t lists_ = 0, watches_ = 0;
-  std::shared_ptr<Reflector*> link_;  // holds null once this is gone: answers may come later
+  util::Owner<Reflector> owner_{this};  // of answers, which may come when this is gone
 };
 
 }  // namespace berth::client

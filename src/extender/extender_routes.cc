@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cctype>
 #include <chrono>
-#include <mutex>
-#include <shared_mutex>
 #include <utility>
 
 #include "berth/version.h"
@@ -33,12 +31,6 @@ net::HttpResponse WrongMethod(const std::string& method, const std::string& allo
 std::string Quoted(const std::string& text) { return Value::String(text).ToJson(); }
 
 }  // namespace
-
-// Answers of bindings come on any thread at any time; what is told of them needs the routes.
-struct ExtenderRoutes::Gate {
-  std::shared_mutex mutex;
-  bool open = true;
-};
 
 // The counters of one route.
 class ExtenderRoutes::Counters {
@@ -246,13 +238,10 @@ Result<std::vector<Route>> RoutesOf(const std::string& prefix, const Verbs& verb
 }
 
 ExtenderRoutes::ExtenderRoutes(ExtenderService& service, RouteOptions options)
-    : service_(service), options_(std::move(options)), gate_(std::make_shared<Gate>()) {}
+    : service_(service), options_(std::move(options)) {}
 ExtenderRoutes::~ExtenderRoutes() { Close(); }
 
-void ExtenderRoutes::Close() {
-  const std::unique_lock lock(gate_->mutex);
-  gate_->open = false;
-}
+void ExtenderRoutes::Close() { owner_.Leave(); }
 
 Result<std::unique_ptr<ExtenderRoutes>> ExtenderRoutes::Make(ExtenderService& service, const std::vector<Route>& routes,
                                                              RouteOptions options) {
@@ -291,13 +280,13 @@ void ExtenderRoutes::Handle(net::HttpRequest request, net::Respond respond) cons
   Call call;
   call.path = found->first;
   call.verb = found->second.verb;
-  const auto tell = [this, counters, gate = gate_](const Call& done) {
-    const std::shared_lock lock(gate->mutex);
-    if (!gate->open) return;
-    if (counters != nullptr) {
-      counters->Count(done.status, !done.failed(), done.bytes_in, done.reply.size(), done.nanoseconds);
-    }
-    if (options_.on_call) options_.on_call(done);
+  const auto tell = [counters, link = owner_.link()](const Call& done) {
+    link.Call([&](const ExtenderRoutes& routes) {
+      if (counters != nullptr) {
+        counters->Count(done.status, !done.failed(), done.bytes_in, done.reply.size(), done.nanoseconds);
+      }
+      if (routes.options_.on_call) routes.options_.on_call(done);
+    });
   };
   call.bytes_in = request.body.size();
   Serve(service_, Finish{std::move(call), std::move(request.body), std::move(respond), tell, options_.keep_requests});

@@ -15,6 +15,7 @@
 #include "extender/extender_service.h"
 #include "net/http.h"
 #include "util/metrics.h"
+#include "util/owner_link.h"
 
 namespace berth::extender {
 
@@ -86,7 +87,6 @@ class ExtenderRoutes {
 
  private:
   class Counters;
-  struct Gate;
   struct Served {
     Verb verb;
     std::unique_ptr<Counters> counters;  // null without metrics
@@ -98,7 +98,8 @@ class ExtenderRoutes {
   const RouteOptions options_;
   std::map<std::string, Served, std::less<>> served_;
   std::unique_ptr<Counters> other_;
-  const std::shared_ptr<Gate> gate_;
+  // Answers of bindings come on any thread at any time; what is told of them needs the routes.
+  util::Owner<const ExtenderRoutes> owner_{this};
 };
 
 }  // namespace berth::extender

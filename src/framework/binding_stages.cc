@@ -3,11 +3,11 @@
 #include "framework/binding_stages.h"
 
 #include <algorithm>
-#include <atomic>
 #include <mutex>
 #include <utility>
 
 #include "framework/plugin_call.h"
+#include "util/answer_once.h"
 
 namespace berth::framework {
 namespace {
@@ -20,19 +20,8 @@ Ruling Failure(const char* stage, const std::string& name, uint16_t index, const
 
 // A Done that may be called from any thread, even by a plugin that breaks the rule: who calls twice is heard once, and
 // who drops it without a call has failed, so that no pod waits for ever.
-Done Once(std::function<void(Verdict)> fn) {
-  struct Latch {
-    std::function<void(Verdict)> fn;
-    std::atomic<bool> called = false;
-    explicit Latch(std::function<void(Verdict)> f) : fn(std::move(f)) {}
-    ~Latch() {
-      if (!called.exchange(true)) fn(Verdict::Fail("the plugin gave no answer"));
-    }
-  };
-  auto latch = std::make_shared<Latch>(std::move(fn));
-  return [latch](Verdict verdict) {
-    if (!latch->called.exchange(true)) latch->fn(std::move(verdict));
-  };
+Done Once(const std::function<void(Verdict)>& fn) {
+  return util::AnswerOnce<Verdict>(fn, [fn] { fn(Verdict::Fail("the plugin gave no answer")); });
 }
 
 }  // namespace

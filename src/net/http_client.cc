@@ -5,7 +5,6 @@
 #include <chrono>
 #include <deque>
 #include <exception>
-#include <mutex>
 #include <optional>
 #include <unordered_set>
 #include <utility>
@@ -19,6 +18,7 @@
 #include "net/stream.h"
 #include "net/task.h"
 #include "net/url.h"
+#include "util/owner_link.h"
 
 namespace berth::net {
 namespace {
@@ -42,31 +42,27 @@ struct Exchange : Cancellable {
   HttpClient::OnHead on_head;
   HttpClient::OnChunk on_chunk;
   HttpClient::OnEnd on_end;
-  // Held while a callback of a stream runs; a callback may end its own stream.
-  std::recursive_mutex mutex;
-  bool silenced = false;  // under mutex
+  util::OwnerLink<ResponseStream> stream;  // whose callbacks these are
 
   // The loop's thread only.
   bool heard = false;  // a byte of the response has come
   Error failure = Error::Ok();
 
-  // Calls unless the stream's owner has gone.
+  // Calls unless the stream has ended; it may end within the call.
   template <class Call>
   void Tell(const Call& call) {
-    const std::lock_guard lock(mutex);
-    if (!silenced) call();
+    stream.Call([&call](ResponseStream&) { call(); });
   }
 };
 
 class Handle final : public ResponseStream {
  public:
   Handle(std::shared_ptr<EventLoop> loop, std::shared_ptr<Exchange> exchange)
-      : loop_(std::move(loop)), exchange_(std::move(exchange)) {}
+      : loop_(std::move(loop)), exchange_(std::move(exchange)) {
+    exchange_->stream = owner_.link();
+  }
   ~Handle() override {
-    {
-      const std::lock_guard lock(exchange_->mutex);
-      exchange_->silenced = true;
-    }
+    owner_.Leave();
     loop_->Post([exchange = exchange_] { exchange->Cancel(); });
   }
   Handle(const Handle&) = delete;
@@ -75,6 +71,7 @@ class Handle final : public ResponseStream {
  private:
   std::shared_ptr<EventLoop> loop_;
   std::shared_ptr<Exchange> exchange_;
+  util::Owner<ResponseStream> owner_{this};
 };
 
 }  // namespace

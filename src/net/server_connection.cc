@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "net/http_text.h"
+#include "util/answer_once.h"
 
 namespace berth::net {
 
@@ -56,41 +57,34 @@ constexpr size_t kSmallBody = size_t{16} << 10;
 // Instead of a status: nobody is there to be answered.
 constexpr int kGone = -1;
 
-// The handler's side of it.
-class Answer {
- public:
-  Answer(std::shared_ptr<EventLoop> loop, std::shared_ptr<AnswerSlot> slot)
-      : loop_(std::move(loop)), slot_(std::move(slot)) {}
-  ~Answer() {
-    HttpResponse response;
-    response.status = 500;
-    response.content_type = "text/plain; charset=utf-8";
-    response.body = "the request was not answered\n";
-    Give(std::move(response));
+// Brings a handler's answer to the connection, from any thread.
+void Give(const std::shared_ptr<EventLoop>& loop, const std::shared_ptr<AnswerSlot>& slot, HttpResponse response) {
+  // Within the handler's call nobody waits yet, and no message to the own thread is needed.
+  if (loop->InThread() && !slot->ready.awaited()) {
+    slot->response = std::move(response);
+    slot->ready.Set();
+    return;
   }
-  Answer(const Answer&) = delete;
-  Answer& operator=(const Answer&) = delete;
+  auto kept = std::make_shared<HttpResponse>(std::move(response));
+  loop->Post([slot, kept] {
+    slot->response = std::move(*kept);
+    slot->ready.Set();
+  });
+}
 
-  void Give(HttpResponse response) {
-    if (given_.exchange(true)) return;
-    // Within the handler's call nobody waits yet, and no message to the own thread is needed.
-    if (loop_->InThread() && !slot_->ready.awaited()) {
-      slot_->response = std::move(response);
-      slot_->ready.Set();
-      return;
-    }
-    auto kept = std::make_shared<HttpResponse>(std::move(response));
-    loop_->Post([slot = slot_, kept] {
-      slot->response = std::move(*kept);
-      slot->ready.Set();
-    });
-  }
+HttpResponse Unanswered() {
+  HttpResponse response;
+  response.status = 500;
+  response.content_type = "text/plain; charset=utf-8";
+  response.body = "the request was not answered\n";
+  return response;
+}
 
- private:
-  std::shared_ptr<EventLoop> loop_;
-  std::shared_ptr<AnswerSlot> slot_;
-  std::atomic<bool> given_{false};
-};
+Respond RespondTo(const std::shared_ptr<EventLoop>& loop, const std::shared_ptr<AnswerSlot>& slot) {
+  return util::AnswerOnce<HttpResponse>(
+      [loop, slot](HttpResponse response) { Give(loop, slot, std::move(response)); },
+      [loop, slot] { Give(loop, slot, Unanswered()); });
+}
 
 }  // namespace
 
@@ -160,13 +154,9 @@ Task<void> ServerConnection::Serve() {
     request.client_name = client_name_;
 
     slot_ = std::make_shared<AnswerSlot>();
-    {
-      auto answer = std::make_shared<Answer>(worker_->loop, slot_);
-      Respond respond = [answer = std::move(answer)](HttpResponse response) { answer->Give(std::move(response)); };
-      try {
-        shared_->handler(std::move(request), std::move(respond));
-      } catch (...) {  // dropping `respond` answers 500
-      }
+    try {
+      shared_->handler(std::move(request), RespondTo(worker_->loop, slot_));
+    } catch (...) {  // dropping its Respond answers 500
     }
     // By a name of its own: what co_await is given in place, g++ 12 looks up again afterwards, with UBSan in the wrong
     // place.

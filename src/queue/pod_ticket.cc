@@ -7,7 +7,7 @@
 namespace berth::queue {
 
 void PodTicket::StopRecording() {
-  if (info_ && *queue_ != nullptr) (*queue_)->StopRecording(*info_);
+  if (info_ && queue_) queue_.get()->StopRecording(*info_);
 }
 
 void PodTicket::Refresh(std::shared_ptr<const Pod> pod) {
@@ -15,16 +15,16 @@ void PodTicket::Refresh(std::shared_ptr<const Pod> pod) {
 }
 
 void PodTicket::Done() {
-  if (info_ && *queue_ != nullptr) (*queue_)->Finish(std::move(info_));
+  if (info_ && queue_) queue_.get()->Finish(std::move(info_));
   info_ = nullptr;
 }
 
 Place PodTicket::Return(const Rejectors& rejectors) {
-  if (!info_ || *queue_ == nullptr) {
+  if (!info_ || !queue_) {
     info_ = nullptr;
     return Place::kNone;
   }
-  return (*queue_)->TakeBack(std::move(info_), rejectors);
+  return queue_.get()->TakeBack(std::move(info_), rejectors);
 }
 
 }  // namespace berth::queue

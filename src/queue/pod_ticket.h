@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "queue/queued_pod_info.h"
+#include "util/owner_link.h"
 
 namespace berth::queue {
 
@@ -51,7 +52,7 @@ class PodTicket {
 
  private:
   friend class SchedulingQueue;
-  using QueueLink = std::shared_ptr<SchedulingQueue*>;  // holds null once the queue is gone
+  using QueueLink = util::OwnerLink<SchedulingQueue>;
   PodTicket(QueueLink queue, std::unique_ptr<QueuedPodInfo> info) : queue_(std::move(queue)), info_(std::move(info)) {}
   void GiveBack() {
     if (info_) ReturnFailed();

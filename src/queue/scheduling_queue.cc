@@ -80,14 +80,13 @@ SchedulingQueue::SchedulingQueue(QueueOptions options, HintMap hints, const Cloc
     : options_(std::move(options)),
       hints_(std::move(hints)),
       clock_(&clock),
-      link_(std::make_shared<SchedulingQueue*>(this)),
       active_(ActiveLess{this}),
       backoff_(BackoffLess{this}),
       error_backoff_(ErrorLess{}),
       waiting_by_plugin_(1),
       next_flush_(clock.Now() + kFlushPeriod) {}
 
-SchedulingQueue::~SchedulingQueue() { *link_ = nullptr; }
+SchedulingQueue::~SchedulingQueue() { owner_.Leave(); }
 
 // Entries.
 
@@ -343,7 +342,7 @@ std::optional<PodTicket> SchedulingQueue::Pop() {
   ++info->attempts;
   ++scheduling_cycle_;
   out_.emplace(std::string_view(info->id), info.get());
-  return PodTicket(link_, std::move(info));
+  return PodTicket(owner_.link(), std::move(info));
 }
 
 void SchedulingQueue::StopRecording(Info& info) {

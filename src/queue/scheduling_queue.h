@@ -160,7 +160,7 @@ class SchedulingQueue {
   QueueOptions options_;
   HintMap hints_;
   const Clock* clock_;
-  std::shared_ptr<SchedulingQueue*> link_;
+  util::Owner<SchedulingQueue> owner_{this};  // of tickets
 
   ByName<std::unique_ptr<Info>> queued_;  // by namespace/name; keys point into the values
   ByName<Info*> out_;                     // in flight, by id; owned by tickets; keys point into the values

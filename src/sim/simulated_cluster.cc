@@ -35,14 +35,9 @@ bool IsNull(const ClusterObject& object) {
 
 SimulatedCluster::SimulatedCluster(util::TimerQueue& agenda, const Clock& clock, util::Inbox& inbox,
                                    ClusterOptions options)
-    : agenda_(agenda),
-      clock_(clock),
-      inbox_(inbox),
-      options_(options),
-      random_(options.seed),
-      open_(std::make_shared<bool>(true)) {}
+    : agenda_(agenda), clock_(clock), inbox_(inbox), options_(options), random_(options.seed) {}
 
-SimulatedCluster::~SimulatedCluster() { *open_ = false; }
+SimulatedCluster::~SimulatedCluster() { owner_.Leave(); }
 
 ApiStatus SimulatedCluster::Create(ClusterObject object) {
   if (IsNull(object)) return {400, "no object"};

@@ -16,6 +16,7 @@
 #include "client/cluster_api.h"
 #include "util/hash.h"
 #include "util/inbox.h"
+#include "util/owner_link.h"
 #include "util/random.h"
 #include "util/timer_queue.h"
 
@@ -197,7 +198,7 @@ class SimulatedCluster final : public client::ClusterApi {
   uint64_t under_way_ = 0;  // entries of ours on the agenda
   uint64_t events_posted_ = 0;
   uint64_t version_ = 1;
-  std::shared_ptr<bool> open_;  // false once this is gone: the agenda and the inbox may hold more
+  util::Owner<SimulatedCluster> owner_{this};  // of what the agenda and the inbox hold
 };
 
 }  // namespace berth::sim

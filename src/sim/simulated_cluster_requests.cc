@@ -19,17 +19,14 @@ ApiStatus ConnectionLost() { return {0, "connection lost"}; }
 
 void SimulatedCluster::Later(Duration delay, std::function<void()> fn) {
   ++under_way_;
-  agenda_.At(clock_.Now() + delay, [this, open = open_, fn = std::move(fn)] {
-    if (!*open) return;
+  agenda_.At(clock_.Now() + delay, owner_.link().Guard([this, fn = std::move(fn)] {
     --under_way_;
     fn();
-  });
+  }));
 }
 
 void SimulatedCluster::Reply(std::function<void()> fn) {
-  inbox_.Post([open = open_, fn = std::move(fn)] {
-    if (*open) fn();
-  });
+  inbox_.Post(owner_.link().Guard(std::move(fn)));
 }
 
 // `effect` looks at the store and returns what is to be told.

@@ -24,37 +24,38 @@ struct SimulatedCluster::Watcher : std::enable_shared_from_this<Watcher> {
   client::WatchCallbacks callbacks;
   std::shared_ptr<Batch> open;  // under way, and can take more
   bool closed = false;          // the server has ended it
-  bool dropped = false;         // the client has
+  util::OwnerLink<client::Watch> client;
 
   void Deliver(const Batch& batch) const {
     for (const WatchEvent& event : batch.events) {
-      if (dropped) return;
+      if (!client) return;
       callbacks.event(event);
     }
-    if (batch.closed && !dropped) callbacks.closed(*batch.closed);
+    if (batch.closed && client) callbacks.closed(*batch.closed);
   }
 };
 
 class SimulatedCluster::WatchHandle final : public client::Watch {
  public:
-  explicit WatchHandle(std::shared_ptr<Watcher> watcher) : watcher_(std::move(watcher)) {}
-  ~WatchHandle() override { watcher_->dropped = true; }
+  util::OwnerLink<client::Watch> link() const { return owner_.link(); }
 
  private:
-  std::shared_ptr<Watcher> watcher_;
+  util::Owner<client::Watch> owner_{this};
 };
 
 std::unique_ptr<client::Watch> SimulatedCluster::StartWatch(Kind kind, const std::string& resource_version,
                                                             client::WatchCallbacks callbacks) {
   auto watcher = std::make_shared<Watcher>();
   watcher->callbacks = std::move(callbacks);
+  auto handle = std::make_unique<WatchHandle>();
+  watcher->client = handle->link();
   const bool too_old = Hit(options_.faults.too_old, "too old", ToString(kind));
   Later(options_.answer_latency, [this, kind, watcher, resource_version, too_old] {
-    if (watcher->dropped) return;
+    if (!watcher->client) return;
     if (too_old) return Close(*watcher, {410, "too old resource version: " + resource_version});
     OpenWatch(kind, watcher, resource_version);
   });
-  return std::make_unique<WatchHandle>(std::move(watcher));
+  return handle;
 }
 
 void SimulatedCluster::OpenWatch(Kind kind, const std::shared_ptr<Watcher>& watcher,
@@ -86,7 +87,7 @@ void SimulatedCluster::Record(const ClusterObject* before, const ClusterObject* 
                                       : WatchEvent::Type::kModified;
   Shelf& all = shelf(kind);
   all.history.push_back({version_, type, is ? *after : *before});
-  std::erase_if(all.watchers, [](const auto& watcher) { return watcher->dropped || watcher->closed; });
+  std::erase_if(all.watchers, [](const auto& watcher) { return !watcher->client || watcher->closed; });
   for (const auto& watcher : all.watchers) Send(*watcher, all.history.back());
   while (all.history.size() > options_.history) {
     all.forgotten = all.history.front().version;
@@ -117,7 +118,7 @@ SimulatedCluster::Batch& SimulatedCluster::OpenBatch(Watcher& watcher) {
   watcher.open->time = time;
   Later(options_.watch_latency, [this, to = watcher.shared_from_this(), batch = watcher.open] {
     if (to->open == batch) to->open = nullptr;
-    if (!to->dropped) Reply([to, batch] { to->Deliver(*batch); });
+    if (to->client) Reply([to, batch] { to->Deliver(*batch); });
   });
   return *watcher.open;
 }

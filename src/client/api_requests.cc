@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "client/wire.h"
-#include "net/event_loop.h"
 
 namespace berth::client {
 namespace {
@@ -32,7 +31,6 @@ int RetryAfter(const net::HttpResponse& response) {
 
 struct ApiRequests::Call {
   ApiRequest request;
-  net::Deadline until = net::kNoDeadline;  // not sent later than that
   Pacer* pacer = nullptr;
   Done done;
   std::string authorization;  // as it was sent
@@ -53,7 +51,6 @@ net::Headers ApiRequests::HeadersWith(const std::string& authorization) const {
 
 void ApiRequests::Send(ApiRequest request, Pacer* pacer, Done done) {
   auto call = std::make_shared<Call>();
-  call->until = net::After(request.within);
   call->request = std::move(request);
   call->pacer = pacer;
   call->done = std::move(done);
@@ -62,7 +59,7 @@ void ApiRequests::Send(ApiRequest request, Pacer* pacer, Done done) {
 
 void ApiRequests::Pace(const std::shared_ptr<Call>& call) {
   if (call->pacer == nullptr) return Go(call);
-  if (!call->pacer->Run([this, call] { Go(call); }, call->until)) Drop(call);
+  if (!call->pacer->Run([this, call] { Go(call); }, call->request.send_by)) Drop(call);
 }
 
 void ApiRequests::Drop(const std::shared_ptr<Call>& call) {
@@ -72,9 +69,7 @@ void ApiRequests::Drop(const std::shared_ptr<Call>& call) {
 }
 
 void ApiRequests::Go(const std::shared_ptr<Call>& call) {
-  const bool hurry = call->until != net::kNoDeadline;
-  const Duration left{hurry ? (call->until - std::chrono::steady_clock::now()) / std::chrono::nanoseconds(1) : 0};
-  if (hurry && left.ns <= 0) return Drop(call);
+  if (util::IsOver(call->request.send_by)) return Drop(call);
   call->authorization = credentials_.Header();
   net::ClientRequest request;
   request.method = call->request.method;
@@ -83,7 +78,8 @@ void ApiRequests::Go(const std::shared_ptr<Call>& call) {
   if (!call->request.body.empty()) request.headers.Add("Content-Type", call->request.content_type);
   request.body = call->request.body;
   request.timeout = call->request.timeout;
-  request.send_within = left;
+  request.send_by = call->request.send_by;
+  request.answer_by = call->request.answer_by;
   client_->Send(std::move(request),
                 [this, call](Result<net::HttpResponse> answer) { OnAnswer(call, std::move(answer)); });
 }
@@ -100,7 +96,7 @@ void ApiRequests::OnAnswer(const std::shared_ptr<Call>& call, Result<net::HttpRe
     return Go(call);
   }
   const int wait = RetryAfter(response);
-  const bool in_time = call->until - std::chrono::steady_clock::now() > std::chrono::seconds(wait);
+  const bool in_time = std::chrono::steady_clock::now() + std::chrono::seconds(wait) < call->request.send_by;
   if (wait >= 0 && in_time && call->pacer != nullptr && call->retries < kMaxRetries) {
     ++call->retries;
     return call->pacer->RunLater(std::chrono::seconds(wait), [this, call] { Go(call); });

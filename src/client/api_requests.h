@@ -11,6 +11,7 @@
 #include "client/credentials.h"
 #include "client/pacer.h"
 #include "net/http_client.h"
+#include "util/deadline.h"
 
 namespace berth::client {
 
@@ -20,9 +21,9 @@ struct ApiRequest {
   std::string body;
   std::string content_type = "application/json";
   Duration timeout = Duration::Seconds(30);  // of the answer, once it is this request's turn
-  // For how long it is worth sending, from the call on: waiting for its turn, and for what the server puts off, counts.
-  // 0: for ever.
-  Duration within;
+  // Until when it is worth sending, wherever it waits: for its turn, or because the server puts it off. And until when
+  // somebody waits for the answer.
+  util::Deadline send_by = util::kNoDeadline, answer_by = util::kNoDeadline;
 };
 
 struct ApiReply {

@@ -293,8 +293,7 @@ void LiveCluster::GetPodWithin(Duration within, const std::string& ns, const std
   ApiRequest request;
   request.path = PodPath(ns, name);
   request.timeout = impl_->options.request_timeout;
-  request.within = within;
-  if (within.ns > 0) request.timeout = std::min(request.timeout, within);  // nobody reads what comes later
+  request.send_by = request.answer_by = util::After(within);
   impl_->writes->Send(std::move(request), &impl_->pacer, [impl = impl_.get(), done = std::move(done)](ApiReply reply) {
     Ptr<Pod> pod;
     if (reply.status.ok()) {
@@ -315,7 +314,7 @@ void LiveCluster::Bind(const ObjectName& pod, const std::string& node, Answer do
 
 void LiveCluster::BindWithin(Duration within, const ObjectName& pod, const std::string& node, Answer done) {
   ApiRequest request;
-  request.within = within;
+  request.send_by = util::After(within);
   request.method = "POST";
   request.path = PodPath(pod.namespace_, pod.name) + "/binding";
   request.body = BindingBody(pod, node);

@@ -38,7 +38,7 @@ Pacer::Pacer(double qps, int burst) : bucket_(qps, burst, std::chrono::steady_cl
 
 Pacer::~Pacer() { Stop(); }
 
-bool Pacer::Run(Call call, TimePoint until) {
+bool Pacer::Run(Call call, util::Deadline until) {
   {
     const std::lock_guard lock(mutex_);
     if (stopped_) return true;

@@ -13,6 +13,8 @@
 #include <thread>
 #include <utility>
 
+#include "util/deadline.h"
+
 namespace berth::client {
 
 // `burst` at once, then `qps` per second, as client-go's limiter counts. qps of zero and less: no limit.
@@ -49,7 +51,7 @@ class Pacer {
 
   // Calls when the rate allows and all calls before it have gone: at once, or later on the pacer's thread, and then it
   // must not take long. False: its turn would come after `until`, so it is not called and takes nobody's turn.
-  bool Run(Call call, TimePoint until = TimePoint::max());
+  bool Run(Call call, util::Deadline until = util::kNoDeadline);
   // The same, but not before the delay is over; what it waits for does not keep others waiting.
   void RunLater(std::chrono::nanoseconds delay, Call call);
   // Those that wait are dropped, and the thread has ended when it returns. A Run on another thread whose turn had come

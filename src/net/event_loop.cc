@@ -28,10 +28,6 @@ namespace berth::net {
 namespace asio = boost::asio;
 using boost::system::error_code;
 
-Deadline After(Duration span) {
-  return span.ns <= 0 ? kNoDeadline : std::chrono::steady_clock::now() + std::chrono::nanoseconds(span.ns);
-}
-
 namespace {
 
 Result<std::vector<SocketAddress>> Lookup(const std::string& host, const std::string& port) {

@@ -4,7 +4,6 @@
 
 #include <sys/socket.h>
 
-#include <chrono>
 #include <coroutine>
 #include <functional>
 #include <memory>
@@ -13,13 +12,13 @@
 
 #include "berth/clock.h"
 #include "berth/error.h"
+#include "util/deadline.h"
 
 namespace berth::net {
 
-using Deadline = std::chrono::steady_clock::time_point;
-inline constexpr Deadline kNoDeadline = Deadline::max();
-// Zero and less: no deadline.
-Deadline After(Duration span);
+using util::After;
+using util::Deadline;
+using util::kNoDeadline;
 
 // A socket address as the system calls take it.
 struct SocketAddress {

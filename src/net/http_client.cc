@@ -133,7 +133,7 @@ Detached HttpClient::Impl::Run(std::shared_ptr<Exchange> exchange) {
     bool reused = false;
     bool fine = co_await Attempt(exchange.get(), &reused);
     while (!fine && reused && !exchange->heard && !exchange->cancelled && MayRepeat(exchange->request.method) &&
-           steady_clock::now() < exchange->deadline) {
+           !util::IsOver(exchange->deadline)) {
       exchange->failure = Error::Ok();
       fine = co_await Attempt(exchange.get(), &reused);
     }
@@ -201,7 +201,7 @@ Task<bool> HttpClient::Impl::Attempt(Exchange* exchange, bool* reused) {
   *reused = connection != nullptr;
   // Time that was spent in the queue counts: nothing is sent whose answer nobody would wait for.
   const auto late = [exchange] {
-    if (steady_clock::now() < exchange->begin_by) return false;
+    if (!util::IsOver(exchange->begin_by)) return false;
     exchange->failure = Error("timed out before it was sent", ErrorKind::kUnsent);
     return true;
   };
@@ -412,8 +412,8 @@ HttpClient::~HttpClient() {
 void HttpClient::Send(ClientRequest request, Done done) {
   auto exchange = std::make_shared<Exchange>();
   exchange->failure = CheckRequest(request);
-  exchange->deadline = After(request.timeout);
-  exchange->begin_by = std::min(exchange->deadline, After(request.send_within));
+  exchange->deadline = std::min(After(request.timeout), request.answer_by);
+  exchange->begin_by = std::min(exchange->deadline, request.send_by);
   exchange->request = std::move(request);
   exchange->done = std::move(done);
   impl_->loop->Post([impl = impl_.get(), exchange] {

@@ -13,6 +13,7 @@
 #include "berth/error.h"
 #include "net/http.h"
 #include "net/tls.h"
+#include "util/deadline.h"
 
 namespace berth::net {
 
@@ -35,7 +36,8 @@ struct ClientRequest {
   Duration timeout =
       Duration::Seconds(30);  // Send: until the answer is complete; Stream: until its head is there; 0: none
   Duration read_timeout;      // Stream: the longest silence between pieces; 0: any
-  Duration send_within;       // Send: begun no later than that, or not at all; 0: the timeout alone counts
+  // Send: begun before that, or not at all, wherever it has waited; and given up then, whatever the timeout.
+  util::Deadline send_by = util::kNoDeadline, answer_by = util::kNoDeadline;
 };
 
 // A response that is being received. Its end cancels: nothing is called after the destructor has returned, which waits

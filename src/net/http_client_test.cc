@@ -110,6 +110,10 @@ TEST(HttpClient, GivesUpWhenTimeIsOver) {
   const Result<HttpResponse> late = Ask(*client, request);
   EXPECT_NE(Text(late).find("waiting for the answer: timed out"), std::string::npos);
   EXPECT_EQ(late.error().kind(), ErrorKind::kTimedOut);
+  request.timeout = Duration::Seconds(600);
+  request.answer_by = util::After(Duration::Millis(50));
+  EXPECT_EQ(Ask(*client, request).error().kind(), ErrorKind::kTimedOut);
+  EXPECT_EQ(Ask(*client, request).error().kind(), ErrorKind::kUnsent);
 }
 
 TEST(HttpClient, SendsNothingThatNobodyWaitsForAnyMore) {
@@ -150,11 +154,11 @@ TEST(HttpClient, SendsNothingLaterThanItIsWorth) {
   });
   const auto client = ClientOf(server->port());
   ClientRequest request = Request("POST", "/");
-  request.send_within = Duration{1};
+  request.send_by = util::After(Duration{1});
   const auto late = Ask(*client, request);
   ASSERT_FALSE(late.ok());
   EXPECT_EQ(late.error().kind(), ErrorKind::kUnsent) << late.error().text();
-  request.send_within = Duration::Seconds(600);
+  request.send_by = util::After(Duration::Seconds(600));
   EXPECT_TRUE(Ask(*client, request).ok());
   EXPECT_EQ(calls, 1);
   request.path = "none";

@@ -18,24 +18,22 @@
 namespace berth::net {
 namespace {
 
-using std::chrono::steady_clock;
-
 Error SystemError(int code) { return Error(std::generic_category().message(code)); }
 
-// Milliseconds for poll, rounded up; -1: any.
-int Left(Deadline deadline) {
+// For poll, rounded up; -1: any.
+int MillisLeft(Deadline deadline) {
   if (deadline == kNoDeadline) return -1;
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - steady_clock::now()).count();
-  return static_cast<int>(std::clamp<int64_t>(left, 0, 1'000'000));
+  const std::chrono::nanoseconds left(util::Left(deadline).ns);
+  return static_cast<int>(std::min<int64_t>(std::chrono::ceil<std::chrono::milliseconds>(left).count(), 1'000'000));
 }
 
 Error WaitFor(int fd, short events, Deadline deadline) {
   for (;;) {
     pollfd waiting = {fd, events, 0};
-    const int ready = ::poll(&waiting, 1, Left(deadline));
+    const int ready = ::poll(&waiting, 1, MillisLeft(deadline));
     if (ready > 0) return Error::Ok();
     if (ready < 0 && errno != EINTR) return SystemError(errno);
-    if (steady_clock::now() >= deadline) return Error("timed out", ErrorKind::kTimedOut);
+    if (util::IsOver(deadline)) return Error("timed out", ErrorKind::kTimedOut);
   }
 }
 

@@ -20,8 +20,8 @@ inline namespace v1 {
 //
 // Filter and Score: what NodeBatch and NodeView show belongs to the judged rows, so `row` is to name it. What Snapshot
 // shows is to be named in `epochs`: the whole column of a resource is kOtherRows. Tables that only say what a row's ids
-// mean (labels(), taint_sets(), FindRow() …) are covered by the row's field as well. A node's annotations and
-// conditions are in no group: who reads them depends on Everything().
+// mean (labels(), taint_sets(), FindRow() …) are covered by the row's field as well. A node's conditions are in no
+// group: a plugin that reads them depends on Everything().
 //
 // An answer of Filter or Score is made from the row and from the state that PreFilter or PreScore left: epochs that can
 // change the answer through that state are to be named for Filter and Score as well.

@@ -56,6 +56,8 @@ struct Node {
   List<NodeCondition> conditions;
 
   const std::string& name() const { return meta.name; }
+  // Null when absent, and where no plugin declares the key (Plugin::Annotations).
+  const std::string* Annotation(std::string_view key) const;
   bool operator==(const Node&) const = default;
 };
 

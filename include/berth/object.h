@@ -27,7 +27,9 @@ struct ObjectMeta {
   std::string name, namespace_, uid, resource_version;
   int64_t generation = 0;
   Labels labels;
-  Labels annotations;  // only of the kinds that say so; of pods only those read from files, of nodes never
+  // Of pods and nodes those that plugins declare to read: ask Pod::Annotation and Node::Annotation. All of them of the
+  // kinds below that say so.
+  Labels annotations;
   std::optional<Time> creation_time;
   std::optional<Time> deletion_time;
   List<OwnerReference> owners;

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "berth/annotations.h"
 #include "berth/clock.h"
 #include "berth/depends.h"
 #include "berth/error.h"
@@ -99,6 +100,9 @@ class Plugin {
  public:
   virtual ~Plugin() = default;
   virtual Depends DependsOn(Point) const { return Depends::Everything(); }
+  // The annotations that the plugin reads; asked once, at start. Others read as absent, in every host alike. Values of
+  // the pod's are part of what makes pods equal; Sign need not add them. A node's are row_field::kAnnotations.
+  virtual AnnotationKeys Annotations() const { return {}; }
   // False: this pod's answers cannot be shared with other pods.
   virtual bool Sign(const Pod&, Signature&) const { return false; }
   // Asked once, before the first pod, by hosts that keep a cluster up to date; the index is fed from then on and lives

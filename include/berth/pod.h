@@ -174,6 +174,8 @@ struct Pod {
     return affinity.pod_anti_affinity && !affinity.pod_anti_affinity->required.empty();
   }
   const PodCondition* FindCondition(std::string_view type) const;  // the first one; null when absent
+  // Null when absent, and where no plugin declares the key (Plugin::Annotations).
+  const std::string* Annotation(std::string_view key) const;
   bool operator==(const Pod&) const = default;
 };
 

@@ -18,7 +18,7 @@ namespace row_field {
 inline constexpr RowFields kName = 1 << 0, kAllocatable = 1 << 1, kRequested = 1 << 2, kPodCount = 1 << 3,
                            kLabels = 1 << 4, kTaints = 1 << 5, kUnschedulable = 1 << 6, kImages = 1 << 7,
                            kFeatures = 1 << 8, kPorts = 1 << 9, kPods = 1 << 10, kNominated = 1 << 11,
-                           kAll = (1 << 12) - 1;
+                           kAnnotations = 1 << 12, kAll = (1 << 13) - 1;
 }  // namespace row_field
 
 }  // namespace v1

@@ -2,6 +2,7 @@
 // Everything a plugin needs. What lies in berth/host/ is for hosts: it is here because accessors are inline.
 #pragma once
 
+#include "berth/annotations.h"
 #include "berth/args.h"
 #include "berth/clock.h"
 #include "berth/depends.h"

@@ -221,6 +221,10 @@ class NodeView {
   }
   // The label as a decimal integer; no value when absent or not a number.
   std::optional<int64_t> IntLabel(std::string_view key) const;
+  // Null when absent, and where no plugin declares the key (Plugin::Annotations).
+  const std::string* Annotation(std::string_view key) const {
+    return Seen(row_field::kAnnotations).node(row_).Annotation(key);
+  }
   int64_t allocatable(ResourceId id) const { return Seen(row_field::kAllocatable).allocatable(id)[row_]; }
   int64_t requested(ResourceId id) const;
   std::span<const PodRecord* const> pods() const;

@@ -21,6 +21,7 @@ class MakeNode {
  public:
   explicit MakeNode(std::string name);
   MakeNode& Label(const std::string& key, const std::string& value);
+  MakeNode& Annotation(const std::string& key, const std::string& value);
   MakeNode& Taint(std::string key, std::string value, TaintEffect effect);
   MakeNode& Unschedulable();
   // Replaces the capacity. Quantities that do not parse abort the test.
@@ -32,7 +33,7 @@ class MakeNode {
 
  private:
   Node node_;
-  std::vector<Labels::Entry> labels_;
+  std::vector<Labels::Entry> labels_, annotations_;
 };
 
 // `MakePod("p").Request({{"cpu", "1"}}).OnNode("n")` converts to Pod. Namespace `default`, one container.
@@ -42,6 +43,7 @@ class MakePod {
   MakePod& Namespace(std::string ns);
   MakePod& Uid(std::string uid);
   MakePod& Label(const std::string& key, const std::string& value);
+  MakePod& Annotation(const std::string& key, const std::string& value);
   MakePod& Priority(int32_t priority);
   MakePod& OnNode(std::string node);
   MakePod& Nominated(std::string node);
@@ -75,7 +77,7 @@ class MakePod {
 
  private:
   Pod pod_;
-  std::vector<Labels::Entry> labels_;
+  std::vector<Labels::Entry> labels_, annotations_;
   std::vector<Labels::Entry> node_selector_;
 };
 

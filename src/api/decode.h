@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "api/load_error.h"
+#include "berth/annotations.h"
 #include "berth/host/cluster_object.h"
 #include "berth/node.h"
 #include "berth/object.h"
@@ -71,12 +72,12 @@ std::optional<ClusterObject> ToClusterObject(AnyObject object);
 
 // Decodes one document; `List` kinds are unrolled, a document that is null gives nothing, a top-level array gives its
 // elements. In kPeer mode a pod comes out ready to use (PodResources computed); in kFile mode defaults.h and admission
-// have their say first. REQUIRES: in kFile mode `json` went through ForEachDocument (valid JSON).
-// Never throws; malformed JSON is an entry with errors.
-std::vector<DecodedObject> DecodeDocument(std::string_view json, DecodeMode mode);
+// have their say first. Of pods and nodes the annotations of the given keys are kept. REQUIRES: in kFile mode `json`
+// went through ForEachDocument (valid JSON). Never throws; malformed JSON is an entry with errors.
+std::vector<DecodedObject> DecodeDocument(std::string_view json, DecodeMode mode, const AnnotationKeys& keep = {});
 
 // One object that is not a list.
-DecodedObject DecodeObject(std::string_view json, DecodeMode mode);
+DecodedObject DecodeObject(std::string_view json, DecodeMode mode, const AnnotationKeys& keep = {});
 
 // The two parts of a v1.NodeAffinity object, e.g. of NodeAffinityArgs.addedAffinity. In file mode its validation
 // applies; the errors' paths start at the object.

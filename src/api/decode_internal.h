@@ -21,6 +21,8 @@ struct MetaRules {
 
 // metadata. Validation that needs the whole object (name missing) is CheckMeta's.
 ObjectMeta DecodeMeta(Context& context, JsonValue value, bool keep_annotations);
+// The same, but only annotations of these keys are kept; in file mode the others are looked at.
+ObjectMeta DecodeMeta(Context& context, JsonValue value, const std::vector<std::string>& annotations);
 // Runs after all fields were read, in strict mode, at the top of the object. Also gives namespaced objects without
 // namespace the namespace `default` and takes it from cluster-scoped ones, as the API server does.
 void CheckMeta(Context& context, const MetaRules& rules, ObjectMeta& meta);

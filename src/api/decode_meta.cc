@@ -10,12 +10,15 @@
 namespace berth {
 namespace {
 
-// A null value of a string map is an empty string, as upstream reads it.
-std::vector<Labels::Entry> DecodeEntries(Context& context, JsonValue value, bool labels) {
+// A null value of a string map is an empty string, as upstream reads it. `wanted` null: every entry is.
+std::vector<Labels::Entry> DecodeEntries(Context& context, JsonValue value, bool labels,
+                                         const std::vector<std::string>* wanted = nullptr) {
   std::vector<Labels::Entry> entries;
   ForEachMember(
       context, value,
       [&](std::string_view key, JsonValue item) {
+        const bool keep = !wanted || std::find(wanted->begin(), wanted->end(), key) != wanted->end();
+        if (!keep && !context.strict()) return;
         const size_t before = context.error_count();
         std::string text;
         Read(context, item, text);
@@ -24,7 +27,7 @@ std::vector<Labels::Entry> DecodeEntries(Context& context, JsonValue value, bool
           context.Invalid(key, CheckQualifiedName(key));
           context.Invalid(text, CheckLabelValue(text));
         }
-        entries.emplace_back(std::string(key), std::move(text));
+        if (keep) entries.emplace_back(std::string(key), std::move(text));
       },
       /*bracketed=*/true);
   return entries;
@@ -77,7 +80,11 @@ void CheckOwners(Context& context, const std::vector<OwnerReference>& owners) {
 Labels DecodeLabels(Context& context, JsonValue value) { return Labels(DecodeEntries(context, value, true)); }
 Labels DecodeStringMap(Context& context, JsonValue value) { return Labels(DecodeEntries(context, value, false)); }
 
-ObjectMeta DecodeMeta(Context& context, JsonValue value, bool keep_annotations) {
+namespace {
+
+// `annotations` takes them.
+template <class Fn>
+ObjectMeta DecodeMembers(Context& context, JsonValue value, Fn&& annotations) {
   ObjectMeta meta;
   ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
     if (key == "name") {
@@ -95,7 +102,7 @@ ObjectMeta DecodeMeta(Context& context, JsonValue value, bool keep_annotations) 
     } else if (key == "labels") {
       meta.labels = DecodeLabels(context, item);
     } else if (key == "annotations") {
-      if (keep_annotations) meta.annotations = DecodeStringMap(context, item);
+      meta.annotations = annotations(item);
     } else if (key == "creationTimestamp") {
       Read(context, item, meta.creation_time);
     } else if (key == "deletionTimestamp") {
@@ -106,6 +113,21 @@ ObjectMeta DecodeMeta(Context& context, JsonValue value, bool keep_annotations) 
     }
   });
   return meta;
+}
+
+}  // namespace
+
+ObjectMeta DecodeMeta(Context& context, JsonValue value, bool keep_annotations) {
+  return DecodeMembers(context, value,
+                       [&](JsonValue item) { return keep_annotations ? DecodeStringMap(context, item) : Labels(); });
+}
+
+ObjectMeta DecodeMeta(Context& context, JsonValue value, const std::vector<std::string>& annotations) {
+  return DecodeMembers(context, value, [&](JsonValue item) {
+    // From a peer not even looked at where nobody reads one.
+    if (annotations.empty() && !context.strict()) return Labels();
+    return Labels(DecodeEntries(context, item, false, &annotations));
+  });
 }
 
 void CheckMeta(Context& context, const MetaRules& rules, ObjectMeta& meta) {

@@ -129,7 +129,7 @@ Node DecodeNodeValue(Context& context, JsonValue value, bool with_images) {
   Node node;
   ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
     if (key == "metadata") {
-      node.meta = DecodeMeta(context, item, /*keep_annotations=*/false);
+      node.meta = DecodeMeta(context, item, context.annotations().nodes);
     } else if (key == "spec") {
       ForEachMember(context, item, [&](std::string_view member, JsonValue part) {
         if (member == "unschedulable") {

@@ -67,13 +67,15 @@ LoadError MalformedDocument(std::string_view what) {
 // Walks one parsed document and appends what it holds.
 class Walker {
  public:
-  Walker(DecodeMode mode, std::vector<DecodedObject>& out) : mode_(mode), out_(out) {}
+  Walker(DecodeMode mode, const AnnotationKeys& keep, std::vector<DecodedObject>& out)
+      : mode_(mode), keep_(keep), out_(out) {}
 
   // `inherited_*` apply to an object without kind: the items of a PodList. False: malformed JSON, nothing behind it
   // can be read.
   bool Object(JsonValue value, const std::string& inherited_kind, const std::string& inherited_version, int depth) {
     DecodedObject decoded;
     Context context(mode_, decoded.errors);
+    context.KeepAnnotations(&keep_);
     // Items of a server's typed list do not say their kind, and looking for it would walk all of them twice.
     const bool known = mode_ == DecodeMode::kPeer && !inherited_kind.empty();
     if (!(known ? IsObject(context, value) : ReadTypeMeta(context, value, decoded))) {
@@ -189,6 +191,7 @@ class Walker {
   }
 
   DecodeMode mode_;
+  const AnnotationKeys& keep_;
   std::vector<DecodedObject>& out_;
 };
 
@@ -260,13 +263,13 @@ std::optional<ClusterObject> ToClusterObject(AnyObject object) {
       object);
 }
 
-std::vector<DecodedObject> DecodeDocument(std::string_view json, DecodeMode mode) {
+std::vector<DecodedObject> DecodeDocument(std::string_view json, DecodeMode mode, const AnnotationKeys& keep) {
   std::vector<DecodedObject> out;
   std::vector<LoadError> errors;
   Parse(json, errors, [&](simdjson::ondemand::document& document) {
     bool null = false;
     if (!IsContainer(document, null, errors)) return;
-    Walker walker(mode, out);
+    Walker walker(mode, keep, out);
     JsonValue root;
     if (auto error = document.get_value().get(root)) {
       errors.push_back(MalformedDocument(simdjson::error_message(error)));
@@ -296,8 +299,8 @@ std::vector<DecodedObject> DecodeDocument(std::string_view json, DecodeMode mode
   return out;
 }
 
-DecodedObject DecodeObject(std::string_view json, DecodeMode mode) {
-  std::vector<DecodedObject> all = DecodeDocument(json, mode);
+DecodedObject DecodeObject(std::string_view json, DecodeMode mode, const AnnotationKeys& keep) {
+  std::vector<DecodedObject> all = DecodeDocument(json, mode, keep);
   for (DecodedObject& object : all) {
     if (!object.errors.empty()) return std::move(object);
   }

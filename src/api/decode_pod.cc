@@ -201,7 +201,7 @@ DecodedPod DecodeAs<Pod>(Context& context, JsonValue value) {
   DecodedPod decoded;
   ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
     if (key == "metadata") {
-      decoded.pod.meta = DecodeMeta(context, item, /*keep_annotations=*/context.strict());
+      decoded.pod.meta = DecodeMeta(context, item, context.annotations().pods);
     } else if (key == "spec") {
       DecodeSpec(context, item, decoded);
     } else if (key == "status") {

@@ -17,6 +17,7 @@
 #include "api/decode.h"
 #include "api/load_error.h"
 #include "api/validate_names.h"
+#include "berth/annotations.h"
 #include "berth/clock.h"
 #include "berth/quantity.h"
 
@@ -41,6 +42,12 @@ class Context {
   // From now on the first error ends the reading as malformed JSON does. For messages from anybody: each of their bytes
   // could be an error, and nobody reads a list of millions.
   void StopAtFirstError() { stop_at_error_ = true; }
+  // Which annotations of pods and nodes are kept; null, as at first: none. REQUIRES: outlives the reading.
+  void KeepAnnotations(const AnnotationKeys* keys) { annotations_ = keys; }
+  const AnnotationKeys& annotations() const {
+    static const AnnotationKeys none;
+    return annotations_ ? *annotations_ : none;
+  }
   // Malformed JSON was met: nothing behind it can be read.
   bool broken() const { return broken_; }
   size_t error_count() const { return errors_.size(); }
@@ -91,6 +98,7 @@ class Context {
   bool TooMany(size_t size);  // false
 
   DecodeMode mode_;
+  const AnnotationKeys* annotations_ = nullptr;
   std::vector<LoadError>& errors_;
   std::vector<Step> steps_;
   bool broken_ = false, stop_at_error_ = false;

@@ -67,7 +67,8 @@ class Loader {
 
   void Text(std::string_view text, const std::string& file) {
     const Error error = ForEachDocument(text, [&](const std::string& json) {
-      for (DecodedObject& decoded : DecodeDocument(json, DecodeMode::kFile)) Take(std::move(decoded), file);
+      for (DecodedObject& decoded : DecodeDocument(json, DecodeMode::kFile, options_.annotations))
+        Take(std::move(decoded), file);
       return Error::Ok();
     });
     if (!error.ok()) result_.errors.push_back(FileError(file, error.text()));

@@ -43,6 +43,7 @@ class LoadedObjects {
 };
 
 struct LoadOptions {
+  AnnotationKeys annotations = {};  // of pods and nodes: those that are kept
   // Called once for every kind that is not read, with the file it was met in first.
   std::function<void(const std::string& api_version, const std::string& kind, const std::string& file)> unread_kind;
 };

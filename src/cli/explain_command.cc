@@ -43,7 +43,8 @@ int ExplainCommand(const std::vector<std::string>& args, const Registry& registr
   const util::SystemClock clock;
   util::Log log(err, log_flags.Options(util::log_level::kWarn), clock);
   const std::unique_ptr<framework::Engine> engine = ReadEngine(config, registry, clock, err, &log);
-  const std::optional<LoadedObjects> objects = ReadObjects(files, err);
+  const std::optional<LoadedObjects> objects =
+      ReadObjects(files, engine ? engine->annotations() : AnnotationKeys(), err);
   if (!engine || !objects) return kBadInput;
   const std::shared_ptr<const Pod> pod = sim::FindPod(*objects, pod_name);
   if (!pod) {

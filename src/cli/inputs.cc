@@ -27,8 +27,10 @@ Result<std::string> ReadFile(const std::string& path) {
 
 }  // namespace
 
-std::optional<LoadedObjects> ReadObjects(const std::vector<std::string>& paths, std::ostream& err) {
+std::optional<LoadedObjects> ReadObjects(const std::vector<std::string>& paths, const AnnotationKeys& annotations,
+                                         std::ostream& err) {
   LoadOptions options;
+  options.annotations = annotations;
   options.unread_kind = [&](const std::string& api_version, const std::string& kind, const std::string& file) {
     err << "warning: " << file << ": objects of kind " << kind << " (" << api_version << ") are passed over\n";
   };

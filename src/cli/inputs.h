@@ -16,8 +16,10 @@
 
 namespace berth::cli {
 
-// Null after errors were written. Kinds that are not read are warned about, once each.
-std::optional<LoadedObjects> ReadObjects(const std::vector<std::string>& paths, std::ostream& err);
+// Null after errors were written. Kinds that are not read are warned about, once each. Of pods and nodes the
+// annotations of the given keys are kept.
+std::optional<LoadedObjects> ReadObjects(const std::vector<std::string>& paths, const AnnotationKeys& annotations,
+                                         std::ostream& err);
 
 // The configuration in `path`, or the default one when it is empty; nothing after errors were written.
 std::optional<config::SchedulerConfiguration> ReadConfiguration(

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "berth/args.h"
+#include "berth/host/annotations.h"
 #include "cli/flags.h"
 #include "cli/inputs.h"
 #include "cli/log_flags.h"
@@ -118,14 +119,24 @@ class Configurations {
     if (!engine.ok()) {
       err_ << (path.empty() ? "configuration" : path) << ": " << engine.error().text() << "\n";
       made.reset();
+      return nullptr;
     }
-    return made ? &*made : nullptr;
+    annotations_[path] = (*engine)->annotations();
+    return &*made;
+  }
+  // What the plugins of all these read; of configurations with errors nothing.
+  AnnotationKeys Annotations(const std::vector<std::string>& paths) {
+    AnnotationKeys keys;
+    for (const std::string& path : paths)
+      if (Get(path)) AddKeys(keys, annotations_[path]);
+    return keys;
   }
 
  private:
   const Registry& registry_;
   std::ostream& err_;
   std::map<std::string, std::optional<config::SchedulerConfiguration>> read_;
+  std::map<std::string, AnnotationKeys> annotations_;
 };
 
 struct Plan {
@@ -154,6 +165,9 @@ std::optional<std::vector<Plan>> ReadPlans(const Arguments& arguments, Configura
   input.generated = {arguments.nodes, arguments.pods, arguments.seed.value_or(0)};
   input.seed_given = arguments.seed.has_value();
   input.asked_for = arguments.explain;
+  input.annotations = [&](const std::string& config) {
+    return configurations.Annotations(arguments.configs.empty() ? std::vector{config} : arguments.configs);
+  };
   for (const std::string& path : arguments.scenarios) take(sim::LoadScenario(path, input), true);
   if (arguments.scenarios.empty()) take(sim::LoadWithoutScenario(input), false);
   if (!good) return std::nullopt;

@@ -113,6 +113,10 @@ class ClusterApi {
  public:
   virtual ~ClusterApi() = default;
 
+  // From now on only annotations of these keys are wanted, of pods and nodes; a door that reads objects need not keep
+  // others. REQUIRES: nothing has been asked yet.
+  virtual void KeepAnnotations(const AnnotationKeys&) {}
+
   virtual void List(Kind kind, std::function<void(ListAnswer)> done) = 0;
   // Everything after `resource_version`.
   virtual std::unique_ptr<Watch> StartWatch(Kind kind, const std::string& resource_version,

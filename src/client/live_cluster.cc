@@ -102,6 +102,7 @@ struct LiveCluster::Impl {
   util::Inbox& inbox;
   const Clock& clock;
   const LiveOptions options;
+  std::shared_ptr<const AnnotationKeys> annotations = std::make_shared<AnnotationKeys>();
   util::Owner<Impl> door{this};  // of answers; scheduling thread
   util::Seldom warned;
   Credentials credentials;
@@ -193,7 +194,7 @@ void LiveCluster::Impl::OnPage(const std::shared_ptr<ListRun>& run, ApiReply rep
     }
     return Finish(run, std::move(reply.status));
   }
-  Result<ListPage> read = ReadListPage(reply.body, run->kind);
+  Result<ListPage> read = ReadListPage(reply.body, run->kind, *annotations);
   reply.body = {};
   const std::string what = "list of " + std::string(ToString(run->kind));
   if (!read.ok()) return Finish(run, {0, "no " + what + ": " + read.error().text()});
@@ -249,6 +250,10 @@ class WatchHandle final : public Watch {
 
 }  // namespace
 
+void LiveCluster::KeepAnnotations(const AnnotationKeys& keys) {
+  impl_->annotations = std::make_shared<AnnotationKeys>(keys);
+}
+
 std::unique_ptr<Watch> LiveCluster::StartWatch(Kind kind, const std::string& resource_version,
                                                WatchCallbacks callbacks) {
   Impl* impl = impl_.get();
@@ -272,7 +277,7 @@ std::unique_ptr<Watch> LiveCluster::StartWatch(Kind kind, const std::string& res
   if (callbacks.opened) callbacks.opened = door.Guard(std::move(callbacks.opened));
   auto handle = std::make_unique<WatchHandle>();
   auto watch = std::make_shared<LiveWatch>(
-      kind, impl->inbox, handle->link(), std::move(callbacks),
+      kind, impl->annotations, impl->inbox, handle->link(), std::move(callbacks),
       LiveWatchLimits{impl->options.max_line_bytes, impl->options.max_unread_bytes},
       [impl](std::string sentence) { impl->Warn(std::move(sentence)); },
       [impl, authorization] { return impl->credentials.Renew(authorization); });
@@ -297,7 +302,7 @@ void LiveCluster::GetPodWithin(Duration within, const std::string& ns, const std
   impl_->writes->Send(std::move(request), &impl_->pacer, [impl = impl_.get(), done = std::move(done)](ApiReply reply) {
     Ptr<Pod> pod;
     if (reply.status.ok()) {
-      Result<Ptr<Pod>> read = ReadPod(reply.body);
+      Result<Ptr<Pod>> read = ReadPod(reply.body, *impl->annotations);
       if (read.ok()) {
         pod = std::move(read).value();
       } else {

@@ -58,6 +58,8 @@ class LiveCluster final : public ClusterApi {
                                                       LiveOptions options = {});
   ~LiveCluster() override;
 
+  // Without it pods and nodes have no annotations.
+  void KeepAnnotations(const AnnotationKeys& keys) override;
   void List(Kind kind, std::function<void(ListAnswer)> done) override;
   std::unique_ptr<Watch> StartWatch(Kind kind, const std::string& resource_version, WatchCallbacks callbacks) override;
   void GetPod(const std::string& ns, const std::string& name,

@@ -58,7 +58,7 @@ void LiveWatch::OnPiece(std::string_view piece) {
 void LiveWatch::ReadLine(Batch& batch, std::string_view text) {
   if (text.find_first_not_of(" \t\r") == std::string_view::npos) return;
   line_.assign(text);
-  Result<WatchLine> line = ReadWatchLine(line_, kind_);
+  Result<WatchLine> line = ReadWatchLine(line_, kind_, *keep_);
   if (line_.capacity() > kKeptLine) line_ = {};
   if (!line.ok()) return Close(batch, {0, "no event: " + line.error().text()});
   WatchLine read = std::move(line).value();

@@ -27,9 +27,11 @@ class LiveWatch : public std::enable_shared_from_this<LiveWatch> {
  public:
   // `watcher`: who watches; nothing is called once it has gone. `warn` is called on the connection's thread.
   // `unauthorized` says whether a new token is there by now.
-  LiveWatch(Kind kind, util::Inbox& inbox, util::OwnerLink<Watch> watcher, WatchCallbacks callbacks,
-            LiveWatchLimits limits, std::function<void(std::string)> warn, std::function<bool()> unauthorized)
+  LiveWatch(Kind kind, std::shared_ptr<const AnnotationKeys> keep, util::Inbox& inbox, util::OwnerLink<Watch> watcher,
+            WatchCallbacks callbacks, LiveWatchLimits limits, std::function<void(std::string)> warn,
+            std::function<bool()> unauthorized)
       : kind_(kind),
+        keep_(std::move(keep)),
         inbox_(inbox),
         watcher_(std::move(watcher)),
         callbacks_(std::move(callbacks)),
@@ -53,6 +55,7 @@ class LiveWatch : public std::enable_shared_from_this<LiveWatch> {
   void Post(Batch batch);
 
   const Kind kind_;
+  const std::shared_ptr<const AnnotationKeys> keep_;
   util::Inbox& inbox_;
   const util::OwnerLink<Watch> watcher_;  // scheduling thread
   const WatchCallbacks callbacks_;

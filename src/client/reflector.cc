@@ -79,7 +79,8 @@ void Reflector::OnListed(const ListAnswer& answer) {
     std::sort(missing.begin(), missing.end());  // the order of telling must not hang on a hash table
     for (const std::string& key : missing) Remove(ClusterObject(objects_.find(key)->second), 0);
   }
-  for (const ClusterObject& object : answer.objects) {
+  for (const ClusterObject& listed : answer.objects) {
+    const ClusterObject object = Shown(listed);
     const auto [it, added] = objects_.try_emplace(KeyOf(MetaOf(object)), object);
     if (added) {
       handler_.OnAdd(object);
@@ -124,9 +125,9 @@ void Reflector::OnEvent(const WatchEvent& event) {
   }
   if (bookmark || (version != 0 && version <= listed_version_)) return;
   if (event.type == WatchEvent::Type::kDeleted) {
-    Remove(*event.object, version);
+    Remove(Shown(*event.object), version);
   } else {
-    Put(*event.object);
+    Put(Shown(*event.object));
   }
 }
 
@@ -168,6 +169,12 @@ bool Reflector::MakesSense(const ClusterObject& object) const {
 }
 
 // An event added or changed the object.
+ClusterObject Reflector::Shown(const ClusterObject& object) const {
+  if (const auto* pod = std::get_if<Ptr<Pod>>(&object)) return berth::Shown(*pod, annotations_);
+  if (const auto* node = std::get_if<Ptr<Node>>(&object)) return berth::Shown(*node, annotations_);
+  return object;
+}
+
 void Reflector::Put(const ClusterObject& object) {
   std::string key = KeyOf(MetaOf(object));
   const uint64_t version = VersionOf(object);

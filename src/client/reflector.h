@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "berth/annotations.h"
 #include "client/cluster_api.h"
 #include "util/hash.h"
 #include "util/owner_link.h"
@@ -52,6 +53,9 @@ class Reflector {
   Reflector(const Reflector&) = delete;
   Reflector& operator=(const Reflector&) = delete;
 
+  // Of pods and nodes, only annotations of these keys are shown to the handler, whatever the door brings. REQUIRES: not
+  // started yet.
+  void ShowAnnotations(const AnnotationKeys& keys) { annotations_ = keys; }
   // Call once.
   void Start();
   // The first list is in.
@@ -81,6 +85,7 @@ class Reflector {
   void OnClosed(const ApiStatus& status);
   void Retry(void (Reflector::*what)());
   bool MakesSense(const ClusterObject& object) const;
+  ClusterObject Shown(const ClusterObject& object) const;
   void Put(const ClusterObject& object);
   void Replace(ClusterObject& known, const ClusterObject& object);
   void Remove(const ClusterObject& last, uint64_t version);
@@ -92,6 +97,7 @@ class Reflector {
   util::TimerQueue& timers_;
   const Clock& clock_;
   const std::function<uint64_t()> random_;
+  AnnotationKeys annotations_;
 
   std::unordered_map<std::string, ClusterObject, StringHash, std::equal_to<>> objects_;  // by namespace/name
   // Deletions since the last list that a late event must not undo, the newest few thousand; versions are not 0.

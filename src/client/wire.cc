@@ -65,10 +65,11 @@ struct Item {
   const std::string& name() const { return MetaOf(*object).name; }
 };
 
-Item ReadItem(JsonValue value, Kind kind) {
+Item ReadItem(JsonValue value, Kind kind, const AnnotationKeys& keep) {
   Item item;
   std::vector<LoadError> errors;
   Context context(DecodeMode::kPeer, errors);
+  context.KeepAnnotations(&keep);
   context.StopAtFirstError();
   json_type type;
   if (auto error = value.type().get(type)) {
@@ -170,7 +171,8 @@ std::string ReadBookmark(Context& context, JsonValue value) {
   return version;
 }
 
-void ReadEvent(Context& context, WatchEvent::Type type, JsonValue object, Kind kind, WatchLine& line) {
+void ReadEvent(Context& context, WatchEvent::Type type, JsonValue object, Kind kind, const AnnotationKeys& keep,
+               WatchLine& line) {
   WatchEvent& event = line.event.emplace();
   event.type = type;
   if (type == WatchEvent::Type::kBookmark) {
@@ -178,7 +180,7 @@ void ReadEvent(Context& context, WatchEvent::Type type, JsonValue object, Kind k
     return;
   }
   if (!HasKind(context, object, ToString(kind))) return;
-  Item item = ReadItem(object, kind);
+  Item item = ReadItem(object, kind, keep);
   if (item.broken) return context.Malformed(item.warning);
   line.warning = std::move(item.warning);
   if (item.object) event.resource_version = MetaOf(*item.object).resource_version;
@@ -194,7 +196,7 @@ void ReadEvent(Context& context, WatchEvent::Type type, JsonValue object, Kind k
 
 }  // namespace
 
-Result<ListPage> ReadListPage(std::string& body, Kind kind) {
+Result<ListPage> ReadListPage(std::string& body, Kind kind, const AnnotationKeys& keep) {
   ListPage page;
   const std::string list_kind = std::string(ToString(kind)) + "List";
   std::string found;
@@ -210,7 +212,7 @@ Result<ListPage> ReadListPage(std::string& body, Kind kind) {
         });
       } else if (key == "items") {
         ForEachItem(context, value, [&](JsonValue element) {
-          Item item = ReadItem(element, kind);
+          Item item = ReadItem(element, kind, keep);
           if (item.warning.empty()) return page.objects.push_back(*std::move(item.object));
           if (item.broken) return context.Malformed(item.warning);
           if (++unreadable <= kMaxWarnings) page.warnings.push_back(std::move(item.warning));
@@ -230,7 +232,7 @@ Result<ListPage> ReadListPage(std::string& body, Kind kind) {
   return page;
 }
 
-Result<WatchLine> ReadWatchLine(std::string& text, Kind kind) {
+Result<WatchLine> ReadWatchLine(std::string& text, Kind kind, const AnnotationKeys& keep) {
   WatchLine line;
   const Error error = Walk(text, [&](Context& context, JsonValue root) {
     simdjson::ondemand::object members;
@@ -250,7 +252,7 @@ Result<WatchLine> ReadWatchLine(std::string& text, Kind kind) {
     }
     if (auto failed = members.find_field_unordered("object").get(value)) return context.Broken(failed);
     At at(context, "object");
-    if (known) return ReadEvent(context, *known, value, kind, line);
+    if (known) return ReadEvent(context, *known, value, kind, keep, line);
     StatusBody status;
     ReadStatus(context, value, status);
     // A code is always there; were it not, the watch is over all the same.
@@ -260,10 +262,10 @@ Result<WatchLine> ReadWatchLine(std::string& text, Kind kind) {
   return line;
 }
 
-Result<Ptr<Pod>> ReadPod(std::string& body) {
+Result<Ptr<Pod>> ReadPod(std::string& body, const AnnotationKeys& keep) {
   Item item;
   Error error = Walk(body, [&](Context& context, JsonValue root) {
-    if (HasKind(context, root, "Pod")) item = ReadItem(root, Kind::kPod);
+    if (HasKind(context, root, "Pod")) item = ReadItem(root, Kind::kPod, keep);
   });
   if (!error.ok()) return error;
   if (!item.warning.empty()) return Error(item.warning);

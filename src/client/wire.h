@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "berth/annotations.h"
 #include "berth/error.h"
 #include "client/cluster_api.h"
 
@@ -18,8 +19,9 @@ struct ListPage {
   std::string next;                   // the token of the page behind it; empty: the last one
   std::vector<std::string> warnings;  // objects that were passed over, the first few by name
 };
-// An Error: it is no list of that kind. `body` is read in place; it may grow by what the reader wants behind its end.
-Result<ListPage> ReadListPage(std::string& body, Kind kind);
+// An Error: it is no list of that kind. Of pods and nodes the annotations of the given keys are kept. `body` is read in
+// place; it may grow by what the reader wants behind its end.
+Result<ListPage> ReadListPage(std::string& body, Kind kind, const AnnotationKeys& keep = {});
 
 struct WatchLine {
   // One of the two.
@@ -29,9 +31,9 @@ struct WatchLine {
   std::string warning;  // an object that could not be read; empty: none
 };
 // An Error: it is no event of a watch.
-Result<WatchLine> ReadWatchLine(std::string& line, Kind kind);
+Result<WatchLine> ReadWatchLine(std::string& line, Kind kind, const AnnotationKeys& keep = {});
 
-Result<Ptr<Pod>> ReadPod(std::string& body);
+Result<Ptr<Pod>> ReadPod(std::string& body, const AnnotationKeys& keep = {});
 Result<Lease> ReadLease(std::string& body);
 
 // What an answer that is not 2xx says for itself: the message of a Status, or the beginning of whatever it is.

@@ -243,6 +243,7 @@ void Columns::SetNode(Row row, std::shared_ptr<const Node> node) {
   if (data_.unschedulable[row] != uint8_t{node->unschedulable}) changed |= row_field::kUnschedulable;
   data_.unschedulable[row] = node->unschedulable;
   if (!before || before->meta.labels != node->meta.labels) changed |= row_field::kLabels;
+  if (!before || before->meta.annotations != node->meta.annotations) changed |= row_field::kAnnotations;
   SetLabels(row, before ? &before->meta.labels : nullptr, &node->meta.labels);
   order_.Put(row, node->meta.labels);
 

@@ -118,6 +118,7 @@ Error Scheduler::Impl::Build(const config::SchedulerConfiguration& config, const
   core.queue = std::make_unique<queue::SchedulingQueue>(
       std::move(options), HintsOf(*core.engine, !config.extenders.empty() || core.options.adviser), core.clock);
 
+  core.api.KeepAnnotations(core.engine->annotations());
   random = core.options.seed;
   for (size_t i = 0; i < kKindCount; ++i) {
     const Kind kind = static_cast<Kind>(i);
@@ -125,6 +126,7 @@ Error Scheduler::Impl::Build(const config::SchedulerConfiguration& config, const
     reflectors[i] = std::make_unique<client::Reflector>(kind, core.api, handlers, core.timers, core.clock, [this] {
       return random = random * 6364136223846793005u + 1442695040888963407u;
     });
+    reflectors[i]->ShowAnnotations(core.engine->annotations());
   }
   core.pods = reflectors[static_cast<size_t>(Kind::kPod)].get();
   return Error::Ok();

@@ -38,10 +38,11 @@ Result<std::unique_ptr<ClusterFeed>> ClusterFeed::Make(const Connect& connect, c
 
 ClusterFeed::~ClusterFeed() { Stop(); }
 
-void ClusterFeed::Start(const std::vector<Kind>& kinds, const std::vector<PluginIndex*>& indexes) {
+void ClusterFeed::Start(const std::vector<client::Kind>& kinds, const std::vector<PluginIndex*>& indexes,
+                        const AnnotationKeys& annotations) {
   {
     const std::lock_guard lock(mutex_);
-    mirror_->Start(kinds, indexes);
+    mirror_->Start(kinds, indexes, annotations);
     synced_ = mirror_->synced();
   }
   thread_ = std::thread([this] { Run(); });

@@ -34,9 +34,10 @@ class ClusterFeed final : public NodeSource, public Binder {
   static Result<std::unique_ptr<ClusterFeed>> Make(const Connect& connect, const Clock& clock, util::Log& log);
   ~ClusterFeed() override;
 
-  // The thread begins to list and watch, or with no kinds waits for bindings alone. Call once. REQUIRES: the indexes
-  // are read within Read alone, and outlive Stop.
-  void Start(const std::vector<Kind>& kinds, const std::vector<PluginIndex*>& indexes);
+  // The thread begins to list and watch, or with no kinds waits for bindings alone. Call once. Of pods and nodes
+  // the annotations of the given keys are kept. REQUIRES: the indexes are read within Read alone, and outlive Stop.
+  void Start(const std::vector<client::Kind>& kinds, const std::vector<PluginIndex*>& indexes,
+             const AnnotationKeys& annotations = {});
   // Ends the thread. Answers that are still to come never will, and what waits for them is dropped here: REQUIRES that
   // those who asked are still there.
   void Stop();

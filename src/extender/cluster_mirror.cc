@@ -39,13 +39,16 @@ ClusterMirror::~ClusterMirror() {
   for (PluginIndex* index : indexes_) state_.RemoveIndex(index);
 }
 
-void ClusterMirror::Start(const std::vector<Kind>& kinds, const std::vector<PluginIndex*>& indexes) {
+void ClusterMirror::Start(const std::vector<Kind>& kinds, const std::vector<PluginIndex*>& indexes,
+                          const AnnotationKeys& annotations) {
+  api_.KeepAnnotations(annotations);
   indexes_ = indexes;
   for (PluginIndex* index : indexes_) state_.AddIndex(index);
   for (const Kind kind : kinds) {
     reflectors_.push_back(std::make_unique<client::Reflector>(kind, api_, *this, timers_, clock_, [this] {
       return random_ = random_ * 6364136223846793005u + 1442695040888963407u;
     }));
+    reflectors_.back()->ShowAnnotations(annotations);
   }
   for (const auto& reflector : reflectors_) reflector->Start();
 }

@@ -32,8 +32,10 @@ class ClusterMirror final : public client::ObjectHandler {
                 std::function<void(const std::string&)> complain, size_t max_cells = kMaxCells);
   ~ClusterMirror() override;
 
-  // Begins to list and watch; call once. The indexes are kept up to date with the state.
-  void Start(const std::vector<Kind>& kinds, const std::vector<PluginIndex*>& indexes);
+  // Begins to list and watch; call once. The indexes are kept up to date with the state. Of pods and nodes the
+  // annotations of the given keys are kept.
+  void Start(const std::vector<client::Kind>& kinds, const std::vector<PluginIndex*>& indexes,
+             const AnnotationKeys& annotations = {});
   bool synced() const;
   // How long ago the API server last said anything of a kind, for the kinds that have been listed.
   std::vector<std::pair<client::Kind, Duration>> Ages() const;

@@ -22,7 +22,7 @@ bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 // Calls read(context, root) for the one object in `body`. REQUIRES: room for simdjson's padding behind `text`, and that
 // `text` was scanned.
 template <class Fn>
-Error ReadObject(std::string_view text, size_t capacity, Fn&& read) {
+Error ReadObject(std::string_view text, size_t capacity, const AnnotationKeys& keep, Fn&& read) {
   // A parser keeps its buffers; those of a huge request are given back.
   constexpr size_t kKeep = size_t{4} << 20;
   thread_local std::unique_ptr<simdjson::ondemand::parser> parser;
@@ -41,6 +41,7 @@ Error ReadObject(std::string_view text, size_t capacity, Fn&& read) {
   std::vector<LoadError> errors;
   Context context(DecodeMode::kPeer, errors);
   context.StopAtFirstError();
+  context.KeepAnnotations(&keep);
   read(context, root);
   if (!errors.empty()) return Error(util::Shortened(errors.front().Text(), kMaxSentence));
   return Error::Ok();
@@ -48,7 +49,7 @@ Error ReadObject(std::string_view text, size_t capacity, Fn&& read) {
 
 // Walks the members of the one object in `body`: fn(context, key, value).
 template <class Fn>
-Error Walk(std::string& body, Fn&& fn) {
+Error Walk(std::string& body, const AnnotationKeys& keep, Fn&& fn) {
   if (body.capacity() < body.size() + simdjson::SIMDJSON_PADDING) {
     body.reserve(body.size() + simdjson::SIMDJSON_PADDING);
   }
@@ -61,7 +62,7 @@ Error Walk(std::string& body, Fn&& fn) {
   if (body.find_first_not_of(" \t\r\n", *end) != std::string::npos) {
     return Error("malformed JSON: content behind the object");
   }
-  return ReadObject(body, body.capacity(), [&](Context& context, JsonValue root) {
+  return ReadObject(body, body.capacity(), keep, [&](Context& context, JsonValue root) {
     ForEachMember(context, root, [&](std::string_view key, JsonValue value) { fn(context, key, value); });
   });
 }
@@ -193,9 +194,9 @@ void ReadVictims(Context& context, JsonValue value, bool meta, std::optional<Vic
   if (there) out = std::move(map);
 }
 
-Error ReadArgs(std::string& body, bool with_images, ExtenderArgs& args) {
+Error ReadArgs(std::string& body, bool with_images, const AnnotationKeys& keep, ExtenderArgs& args) {
   args = {};
-  return Walk(body, [&](Context& context, std::string_view key, JsonValue value) {
+  return Walk(body, keep, [&](Context& context, std::string_view key, JsonValue value) {
     if (KeyMatches(key, "Pod")) {
       args.pod_items = ReadPod(context, body, value, args.pod);
     } else if (KeyMatches(key, "Nodes")) {
@@ -217,7 +218,8 @@ Error CheckPairs(const ExtenderArgs& args) {
 // Whatever is out of the ordinary ends it, and the request is read as any other.
 class PiecewiseReader {
  public:
-  PiecewiseReader(std::string& body, NodeCache& cache) : text_(body), capacity_(body.capacity()), cache_(cache) {}
+  PiecewiseReader(std::string& body, NodeCache& cache, const AnnotationKeys& keep)
+      : text_(body), capacity_(body.capacity()), cache_(cache), keep_(keep) {}
 
   // False: read the body otherwise.
   bool Run() {
@@ -325,7 +327,7 @@ class PiecewiseReader {
     if (json.size() > kMaxObjectBytes) return false;
     Node node;
     size_t items = 0;
-    const Error error = ReadObject(json, capacity_ - start, [&](Context& context, JsonValue root) {
+    const Error error = ReadObject(json, capacity_ - start, keep_, [&](Context& context, JsonValue root) {
       node = DecodeNodeValue(context, root, cache_.with_images());
       items = context.items();
     });
@@ -339,6 +341,7 @@ class PiecewiseReader {
   const std::string_view text_;
   const size_t capacity_;
   NodeCache& cache_;
+  const AnnotationKeys& keep_;
   size_t at_ = 0;
   size_t items_ = 0;  // of the lists of all nodes
   std::string rest_;
@@ -367,14 +370,14 @@ bool KeyMatches(std::string_view key, std::string_view field) {
   return at == key.size();
 }
 
-Result<ExtenderArgs> DecodeExtenderArgs(std::string& body, NodeCache* cache) {
+Result<ExtenderArgs> DecodeExtenderArgs(std::string& body, NodeCache* cache, const AnnotationKeys& keep) {
   if (body.capacity() < body.size() + simdjson::SIMDJSON_PADDING) {
     body.reserve(body.size() + simdjson::SIMDJSON_PADDING);
   }
   ExtenderArgs args;
   if (cache != nullptr) {
-    PiecewiseReader reader(body, *cache);
-    if (reader.Run() && ReadArgs(reader.rest(), cache->with_images(), args).ok()) {
+    PiecewiseReader reader(body, *cache, keep);
+    if (reader.Run() && ReadArgs(reader.rest(), cache->with_images(), keep, args).ok()) {
       args.nodes = std::move(reader.nodes());
       args.nodes_cached = reader.all_cached();
       args.node_items = reader.items();
@@ -383,15 +386,15 @@ Result<ExtenderArgs> DecodeExtenderArgs(std::string& body, NodeCache* cache) {
       return args;
     }
   }
-  Error error = ReadArgs(body, cache == nullptr || cache->with_images(), args);
+  Error error = ReadArgs(body, cache == nullptr || cache->with_images(), keep, args);
   if (error.ok()) error = CheckPairs(args);
   if (!error.ok()) return error;
   return args;
 }
 
-Result<ExtenderPreemptionArgs> DecodePreemptionArgs(std::string& body) {
+Result<ExtenderPreemptionArgs> DecodePreemptionArgs(std::string& body, const AnnotationKeys& keep) {
   ExtenderPreemptionArgs args;
-  const Error error = Walk(body, [&](Context& context, std::string_view key, JsonValue value) {
+  const Error error = Walk(body, keep, [&](Context& context, std::string_view key, JsonValue value) {
     if (KeyMatches(key, "Pod")) {
       ReadPod(context, body, value, args.pod);
     } else if (KeyMatches(key, "NodeNameToVictims")) {
@@ -406,7 +409,7 @@ Result<ExtenderPreemptionArgs> DecodePreemptionArgs(std::string& body) {
 
 Result<ExtenderBindingArgs> DecodeBindingArgs(std::string& body) {
   ExtenderBindingArgs args;
-  const Error error = Walk(body, [&](Context& context, std::string_view key, JsonValue value) {
+  const Error error = Walk(body, {}, [&](Context& context, std::string_view key, JsonValue value) {
     if (KeyMatches(key, "PodName")) {
       ReadText(context, value, args.pod_name);
     } else if (KeyMatches(key, "PodNamespace")) {

@@ -72,9 +72,10 @@ struct ExtenderBindingArgs {
 // value; reading ends at the first. All of the body must be JSON; the types of parts that nobody reads do not matter.
 // Thread safety: any thread.
 //
-// With a cache, nodes that it knows are not read again, and the others are put into it.
-Result<ExtenderArgs> DecodeExtenderArgs(std::string& body, NodeCache* cache = nullptr);
-Result<ExtenderPreemptionArgs> DecodePreemptionArgs(std::string& body);
+// Of pods and nodes the annotations of the given keys are kept. With a cache, nodes that it knows are not read again,
+// and the others are put into it. REQUIRES: the keys are the same for every request of one cache.
+Result<ExtenderArgs> DecodeExtenderArgs(std::string& body, NodeCache* cache = nullptr, const AnnotationKeys& keep = {});
+Result<ExtenderPreemptionArgs> DecodePreemptionArgs(std::string& body, const AnnotationKeys& keep = {});
 Result<ExtenderBindingArgs> DecodeBindingArgs(std::string& body);
 
 // Whether Go takes `key` for the struct field `field` (ASCII letters and digits): letters in any case, also those two

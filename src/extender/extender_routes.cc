@@ -108,7 +108,7 @@ struct Finish {
 };
 
 void Filter(ExtenderService& service, Finish finish) {
-  const Result<ExtenderArgs> args = DecodeExtenderArgs(finish.body, &service.cache());
+  const Result<ExtenderArgs> args = DecodeExtenderArgs(finish.body, &service.cache(), service.annotations());
   if (!args.ok()) return finish.Refuse(400, args.error().text());
   if (args->pod) finish.call.pod = FullName(*args->pod);
   const FilterResult result = service.Filter(*args, finish.call.verb == Verb::kFilterBest);
@@ -119,7 +119,7 @@ void Filter(ExtenderService& service, Finish finish) {
 }
 
 void Prioritize(ExtenderService& service, Finish finish) {
-  const Result<ExtenderArgs> args = DecodeExtenderArgs(finish.body, &service.cache());
+  const Result<ExtenderArgs> args = DecodeExtenderArgs(finish.body, &service.cache(), service.annotations());
   if (!args.ok()) return finish.Refuse(400, args.error().text());
   if (!args->pod) return finish.Refuse(400, "Pod: Required value");
   if (!args->nodes && !args->node_names) return finish.Refuse(400, "Nodes: Required value: NodeNames is null as well");
@@ -132,7 +132,7 @@ void Prioritize(ExtenderService& service, Finish finish) {
 }
 
 void Preempt(ExtenderService& service, Finish finish) {
-  const Result<ExtenderPreemptionArgs> args = DecodePreemptionArgs(finish.body);
+  const Result<ExtenderPreemptionArgs> args = DecodePreemptionArgs(finish.body, service.annotations());
   if (!args.ok()) return finish.Refuse(400, args.error().text());
   if (!args->pod) return finish.Refuse(400, "Pod: Required value");
   finish.call.pod = FullName(*args->pod);

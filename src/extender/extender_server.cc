@@ -104,7 +104,7 @@ Result<std::unique_ptr<ExtenderServer>> ExtenderServer::Start(const ExtenderServ
   if (!server.ok()) return server.error();
   made->server_ = std::move(server).value();
   made->port_ = made->server_->port();
-  if (feed != nullptr) feed->Start(kinds, indexes);
+  if (feed != nullptr) feed->Start(kinds, indexes, made->service_->annotations());
   return made;
 }
 

@@ -101,6 +101,8 @@ class ExtenderService {
 
   // For DecodeExtenderArgs: it knows which parts of nodes the plugins read.
   NodeCache& cache() { return *cache_; }
+  // And which annotations, of pods too.
+  const AnnotationKeys& annotations() const { return profile_->annotations; }
   bool ready() const { return nodes_ == nullptr || nodes_->ready(); }
   const framework::Profile& profile() const { return *profile_; }
 

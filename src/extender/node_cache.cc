@@ -14,9 +14,9 @@ uint64_t HashOfPrefix(std::string_view text) { return SecretHash64(text.substr(0
 
 // The memory of a node besides the bytes of its text. A few bytes of JSON can ask for dozens of times as many.
 size_t Overhead(const Node& node) {
-  size_t bytes = sizeof(Node) + node.meta.labels.size() * sizeof(Labels::Entry) + node.taints.size() * sizeof(Taint) +
-                 node.conditions.size() * sizeof(NodeCondition) + node.images.size() * sizeof(NodeImage) +
-                 node.meta.owners.size() * sizeof(OwnerReference) +
+  size_t bytes = sizeof(Node) + (node.meta.labels.size() + node.meta.annotations.size()) * sizeof(Labels::Entry) +
+                 node.taints.size() * sizeof(Taint) + node.conditions.size() * sizeof(NodeCondition) +
+                 node.images.size() * sizeof(NodeImage) + node.meta.owners.size() * sizeof(OwnerReference) +
                  node.declared_features.size() * sizeof(std::string) +
                  node.allocatable.scalars.size() * sizeof(node.allocatable.scalars[0]);
   for (const NodeImage& image : node.images) bytes += image.names.size() * sizeof(std::string);

@@ -19,7 +19,8 @@ class ReportingApi final : public client::ClusterApi {
   ReportingApi(std::unique_ptr<client::ClusterApi> api, Report report)
       : api_(std::move(api)), report_(std::make_shared<const Report>(std::move(report))) {}
 
-  void List(Kind kind, std::function<void(client::ListAnswer)> done) override {
+  void KeepAnnotations(const AnnotationKeys& keys) override { api_->KeepAnnotations(keys); }
+  void List(client::Kind kind, std::function<void(client::ListAnswer)> done) override {
     api_->List(kind, [report = report_, kind, done = std::move(done)](client::ListAnswer answer) {
       if (!answer.status.ok()) Say(*report, "list", kind, answer.status);
       done(std::move(answer));

@@ -5,6 +5,7 @@
 #include <cassert>
 #include <utility>
 
+#include "berth/host/annotations.h"
 #include "framework/difference.h"
 
 namespace berth::framework {
@@ -30,6 +31,7 @@ Result<std::unique_ptr<Engine>> Engine::Make(const config::SchedulerConfiguratio
   Result<Profiles> profiles = BuildProfiles(config, registry, host_for);
   if (!profiles.ok()) return profiles.error();
   engine->profiles_ = std::move(profiles).value();
+  for (const auto& [name, profile] : engine->profiles_) AddKeys(engine->annotations_, profile->annotations);
   engine->first_ = engine->FindProfile(config.profiles.front().scheduler_name);
   return engine;
 }

@@ -40,6 +40,8 @@ class Engine {
   // The first profile of the configuration.
   const Profile& first_profile() const { return *first_; }
   const Profiles& profiles() const { return profiles_; }
+  // What the plugins of all profiles read.
+  const AnnotationKeys& annotations() const { return annotations_; }
   // Everything about one pod and all nodes.
   Judgement Judge(const Profile& profile, const Pod& pod, const Snapshot& snapshot, const JudgeOptions& options);
   // What the cycle needs of that with default options, from memory as far as possible.
@@ -79,6 +81,7 @@ class Engine {
   HostServices services_;
   std::vector<std::unique_ptr<Host>> hosts_;
   Profiles profiles_;
+  AnnotationKeys annotations_;
   const Profile* first_ = nullptr;
   VerdictTable table_;
   TraceRing traces_{1024};

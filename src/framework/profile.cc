@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "berth/host/annotations.h"
 #include "framework/plugin_call.h"
 #include "framework/plugin_handle.h"
 
@@ -70,6 +71,7 @@ class Builder {
     if (use_ == ProfileUse::kScheduler) CheckCounts();
     Fill();
     if (const Error error = TakeDeclarations(*profile_); !error.ok()) errors_.Add(error.text());
+    AskForAnnotations();
     if (!errors_.texts().empty()) return Error(JoinErrors(errors_.texts()));
     return std::unique_ptr<const Profile>(std::move(profile_));
   }
@@ -245,6 +247,13 @@ class Builder {
       p.score.push_back({entry.plugin, entry.index, weights.back()});
     }
     if (TotalScoreCouldOverflow(weights)) errors_.Add("score plugins: total score of Score plugins could overflow");
+  }
+
+  void AskForAnnotations() {
+    for (ProfilePlugin& plugin : profile_->plugins) {
+      if (plugin.plugin) plugin.annotations = plugin.plugin->Annotations();
+      AddKeys(profile_->annotations, plugin.annotations);
+    }
   }
 
   const config::Profile& config_;

@@ -26,6 +26,7 @@ struct ProfilePlugin {
   std::unique_ptr<Plugin> plugin;
   // What EventsToRegister said. Its hints may point into the plugin, so they go first.
   std::optional<std::vector<EventRegistration>> events = {};
+  AnnotationKeys annotations = {};  // that it declares to read
 };
 
 // A plugin at one extension point: the interface, ready to call, where its per-pod state lives, and what it declares.
@@ -75,6 +76,7 @@ struct Profile {
 
   // Who looks on when these plugins are called; never null.
   std::unique_ptr<CallObservers> observers = std::make_unique<CallObservers>();
+  AnnotationKeys annotations;  // that all of them read
 
   const std::string& name(uint16_t index) const { return plugins[index].name; }
 };

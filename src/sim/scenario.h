@@ -84,6 +84,9 @@ struct ScenarioInput {
   bool seed_given = false;     // generated.seed wins over the scenario's
   std::string asked_for = {};  // namespace/name of a pod that has to exist at some time (--explain); may be empty
   bool read_files = true;      // false: a scenario that names files is an error; for text from strangers
+  // Which annotations of pods and nodes are kept for plugins, when the scenario names this configuration (empty: none);
+  // asked before objects are read. Null: none.
+  std::function<AnnotationKeys(const std::string& config)> annotations = {};
 };
 
 struct ScenarioLoad {

@@ -135,8 +135,10 @@ std::string ScenarioWorld::Key::Text() const {
   return std::string(ToString(kind)) + " " + Quoted(namespace_.empty() ? name : namespace_ + "/" + name);
 }
 
-ScenarioWorld::ScenarioWorld(const GenerateOptions& generated, std::string prefix, ScenarioLoad& out)
-    : generator_(generated), prefix_(std::move(prefix)), out_(out) {
+ScenarioWorld::ScenarioWorld(const GenerateOptions& generated, AnnotationKeys annotations, std::string prefix,
+                             ScenarioLoad& out)
+    : generator_(generated), annotations_(std::move(annotations)), prefix_(std::move(prefix)), out_(out) {
+  AddKeys(annotations_, {{std::string(kRunForAnnotation)}, {}});
   out_.scenario.generated = generated;
 }
 
@@ -155,6 +157,7 @@ void ScenarioWorld::CheckUid(const Pod& pod, std::vector<LoadError>& errors) {
 
 void ScenarioWorld::Load(const std::vector<std::string>& paths) {
   LoadOptions options;
+  options.annotations = annotations_;
   options.unread_kind = [&](const std::string& api_version, const std::string& kind, const std::string& file) {
     out_.warnings.push_back(file + ": objects of kind " + kind + " (" + api_version + ") are passed over");
   };
@@ -237,7 +240,7 @@ std::string ScenarioWorld::Absence(const Key& key) {
 
 std::optional<ClusterObject> ScenarioWorld::Decode(const Value& raw, const std::string& path,
                                                    const std::optional<ClusterObject>& before) {
-  DecodedObject decoded = DecodeObject(raw.ToJson(), DecodeMode::kFile);
+  DecodedObject decoded = DecodeObject(raw.ToJson(), DecodeMode::kFile, annotations_);
   if (!decoded.known() && decoded.errors.empty()) {
     Complain(path + ".kind", "Unsupported value: " + Quoted(decoded.kind) + " (apiVersion " +
                                  Quoted(decoded.api_version) + "): supported values: " + KnownKinds());

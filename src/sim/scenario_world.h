@@ -44,7 +44,8 @@ class ScenarioWorld {
     std::string Text() const;
   };
 
-  ScenarioWorld(const GenerateOptions& generated, std::string prefix, ScenarioLoad& out);
+  // `annotations`: those of pods and nodes that are kept for plugins, besides what the simulated cluster reads itself.
+  ScenarioWorld(const GenerateOptions& generated, AnnotationKeys annotations, std::string prefix, ScenarioLoad& out);
 
   // Reads the objects of 0s into out.scenario.objects. Call once, first.
   void Load(const std::vector<std::string>& paths);
@@ -77,6 +78,7 @@ class ScenarioWorld {
   void CheckUid(const Pod& pod, std::vector<LoadError>& errors);
 
   Generator generator_;
+  AnnotationKeys annotations_;
   std::string prefix_;
   ScenarioLoad& out_;
   std::map<Key, Entry> entries_;

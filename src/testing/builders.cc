@@ -34,6 +34,9 @@ MakeNode::MakeNode(std::string name) {
 MakeNode& MakeNode::Label(const std::string& key, const std::string& value) {
   return labels_.emplace_back(key, value), *this;
 }
+MakeNode& MakeNode::Annotation(const std::string& key, const std::string& value) {
+  return annotations_.emplace_back(key, value), *this;
+}
 MakeNode& MakeNode::Taint(std::string key, std::string value, TaintEffect effect) {
   return node_.taints.push_back({std::move(key), std::move(value), effect}), *this;
 }
@@ -48,6 +51,7 @@ MakeNode& MakeNode::Feature(std::string name) { return node_.declared_features.p
 Node MakeNode::Build() const {
   Node node = node_;
   node.meta.labels = Labels(labels_);
+  if (!annotations_.empty()) node.meta.annotations = Labels(annotations_);
   return node;
 }
 
@@ -60,6 +64,9 @@ MakePod& MakePod::Namespace(std::string ns) { return pod_.meta.namespace_ = std:
 MakePod& MakePod::Uid(std::string uid) { return pod_.meta.uid = std::move(uid), *this; }
 MakePod& MakePod::Label(const std::string& key, const std::string& value) {
   return labels_.emplace_back(key, value), *this;
+}
+MakePod& MakePod::Annotation(const std::string& key, const std::string& value) {
+  return annotations_.emplace_back(key, value), *this;
 }
 MakePod& MakePod::Priority(int32_t priority) { return pod_.priority = priority, *this; }
 MakePod& MakePod::OnNode(std::string node) { return pod_.node_name = std::move(node), *this; }
@@ -124,6 +131,7 @@ Pod MakePod::Build() const {
   Pod pod = pod_;
   if (pod.meta.uid.empty()) pod.meta.uid = "pod-" + FullName(pod);
   pod.meta.labels = Labels(labels_);
+  if (!annotations_.empty()) pod.meta.annotations = Labels(annotations_);
   if (!node_selector_.empty()) pod.node_selector = Labels(node_selector_);
   pod.resources = ComputePodResources(pod);
   return pod;

@@ -10,12 +10,7 @@
 namespace berth::bench {
 
 using client::ApiStatus;
-using client::ClusterObject;
-using client::Kind;
-using client::KindOf;
-using client::MetaOf;
 using client::ObjectName;
-using client::Ptr;
 using client::WatchEvent;
 
 namespace {

@@ -20,7 +20,7 @@ namespace berth::bench {
 
 // A pod that exists, with what a run wants to know of it.
 struct PodEntry {
-  client::Ptr<Pod> pod;
+  Ptr<Pod> pod;
   bool finalizers = false;  // it outlives its deletion, terminating
   bool paced = false;       // it came with a createPods op: its attempts take virtual time
   bool measured = false;
@@ -42,10 +42,10 @@ class InstantCluster final : public client::ClusterApi {
 
   // A new object, or a new version of one; what the cluster wrote (uid, creation, a pod's node and status) stays.
   // Returns the entry of a pod, valid until it is removed; null for other kinds.
-  PodEntry* Put(const client::ClusterObject& object);
+  PodEntry* Put(const ClusterObject& object);
   // False when it is not there. A pod with finalizers only begins to terminate.
-  bool Remove(client::Kind kind, std::string_view ns, std::string_view name);
-  bool Has(client::Kind kind, std::string_view ns, std::string_view name) const;
+  bool Remove(Kind kind, std::string_view ns, std::string_view name);
+  bool Has(Kind kind, std::string_view ns, std::string_view name) const;
 
   // Does what was asked for since the last call; answers and news are in the inbox then. False: nothing was asked.
   bool Serve();
@@ -56,16 +56,16 @@ class InstantCluster final : public client::ClusterApi {
   // In order of creation.
   std::vector<PodEntry*> PodsIn(const std::string& ns);
   std::vector<PodEntry*> AllPods();
-  size_t nodes() const { return shelf(client::Kind::kNode).size(); }
+  size_t nodes() const { return shelf(Kind::kNode).size(); }
   size_t size() const { return size_; }
   const PriorityClasses& priority_classes() const { return *classes_; }
 
   // ClusterApi.
-  void List(client::Kind kind, std::function<void(client::ListAnswer)> done) override;
-  std::unique_ptr<client::Watch> StartWatch(client::Kind kind, const std::string& resource_version,
+  void List(Kind kind, std::function<void(client::ListAnswer)> done) override;
+  std::unique_ptr<client::Watch> StartWatch(Kind kind, const std::string& resource_version,
                                             client::WatchCallbacks callbacks) override;
   void GetPod(const std::string& ns, const std::string& name,
-              std::function<void(const client::ApiStatus&, client::Ptr<Pod>)> done) override;
+              std::function<void(const client::ApiStatus&, Ptr<Pod>)> done) override;
   void Bind(const client::ObjectName& pod, const std::string& node, client::Answer done) override;
   void PatchPodStatus(const client::PodStatusPatch& patch, client::Answer done) override;
   void DeletePod(const client::ObjectName& pod, client::Answer done) override;
@@ -81,10 +81,10 @@ class InstantCluster final : public client::ClusterApi {
   struct Watcher;
   class WatchHandle;
 
-  ByName<client::ClusterObject>& shelf(client::Kind kind) { return shelves_[static_cast<size_t>(kind)]; }
-  const ByName<client::ClusterObject>& shelf(client::Kind kind) const { return shelves_[static_cast<size_t>(kind)]; }
+  ByName<ClusterObject>& shelf(Kind kind) { return shelves_[static_cast<size_t>(kind)]; }
+  const ByName<ClusterObject>& shelf(Kind kind) const { return shelves_[static_cast<size_t>(kind)]; }
   std::string NextVersion() { return std::to_string(++version_); }
-  PodEntry* PutPod(const client::Ptr<Pod>& pod);
+  PodEntry* PutPod(const Ptr<Pod>& pod);
   void ErasePod(const Pod& pod);
   // Puts a changed copy in place of the pod, with the next version.
   template <class Fn>
@@ -92,15 +92,15 @@ class InstantCluster final : public client::ClusterApi {
   // Does `write` to the pod when served, if it is still that one, and answers what it says.
   template <class Fn>
   void Write(const client::ObjectName& pod, client::Answer done, Fn write);
-  void Tell(client::WatchEvent::Type type, const client::ClusterObject& object, const std::string& version);
+  void Tell(client::WatchEvent::Type type, const ClusterObject& object, const std::string& version);
   void RefreshClasses();
 
   util::Inbox& inbox_;
   const Clock& clock_;
   ByName<PodEntry> pods_;
-  std::array<ByName<client::ClusterObject>, client::kKindCount> shelves_;  // of pods: empty
-  std::array<std::vector<std::shared_ptr<Watcher>>, client::kKindCount> watchers_;
-  std::array<uint64_t, client::kKindCount> changed_{};  // the version of the latest change
+  std::array<ByName<ClusterObject>, kKindCount> shelves_;  // of pods: empty
+  std::array<std::vector<std::shared_ptr<Watcher>>, kKindCount> watchers_;
+  std::array<uint64_t, kKindCount> changed_{};  // the version of the latest change
   std::vector<std::function<void()>> asked_;
   std::unique_ptr<PriorityClasses> classes_;
   uint64_t version_ = 1;

@@ -16,9 +16,6 @@ namespace berth::bench {
 namespace {
 
 using client::ApiStatus;
-using client::ClusterObject;
-using client::Kind;
-using client::Ptr;
 
 class InstantClusterTest : public ::testing::Test, public client::ObjectHandler {
  protected:
@@ -62,7 +59,7 @@ class InstantClusterTest : public ::testing::Test, public client::ObjectHandler 
  private:
   static std::string Describe(const ClusterObject& object) {
     const auto* pod = std::get_if<Ptr<Pod>>(&object);
-    return client::MetaOf(object).name + (pod && !(*pod)->node_name.empty() ? "@" + (*pod)->node_name : "");
+    return MetaOf(object).name + (pod && !(*pod)->node_name.empty() ? "@" + (*pod)->node_name : "");
   }
   void OnAdd(const ClusterObject& after) override { heard_.push_back("+" + Describe(after)); }
   void OnUpdate(const ClusterObject& before, const ClusterObject& after) override {
@@ -114,7 +111,7 @@ TEST_F(InstantClusterTest, AnObjectKeepsItsIdentity) {
   cluster_.Put(MakeNode("n", "second"));
   Settle();
   EXPECT_EQ(heard_, (Texts{"+n", "n>n"}));
-  const ObjectMeta& meta = client::MetaOf(*nodes->Find("", "n"));
+  const ObjectMeta& meta = MetaOf(*nodes->Find("", "n"));
   EXPECT_EQ(meta.uid, "first");
   EXPECT_EQ(meta.creation_time, Time{1'000'000'000});
   EXPECT_EQ(cluster_.nodes(), 1u);

@@ -17,8 +17,6 @@
 namespace berth::bench {
 namespace {
 
-using client::ClusterObject;
-using client::Kind;
 
 // The object with one member replaced or added.
 Value With(const Value& object, const std::string& key, Value value) {
@@ -90,7 +88,7 @@ Result<ObjectTemplate> ObjectTemplate::Parse(std::string_view text, const std::s
   if (!first.ok()) return first.error();
   out.kind_name_ = At(*first, "kind").text();
   if (out.kind_name_.empty()) return Error(source + ": kind: Required value");
-  const std::optional<Kind> known = client::FindKind(out.kind_name_);
+  const std::optional<Kind> known = FindKind(out.kind_name_);
   if (!known) return out;
   out.known_ = true;
   out.kind_ = *known;
@@ -130,7 +128,7 @@ Result<ClusterObject> ObjectTemplate::Decode(const Making& making, const Priorit
   if (name.empty() && !At(meta, "generateName").text().empty())
     name = At(meta, "generateName").text() + std::to_string(making.serial);
   if (!name.empty()) meta = With(meta, "name", Value::String(name));
-  if (client::IsNamespaced(kind_) && !making.namespace_.empty())
+  if (IsNamespaced(kind_) && !making.namespace_.empty())
     meta = With(meta, "namespace", Value::String(making.namespace_));
   value = With(value, "metadata", std::move(meta));
   if (kind_ == Kind::kPod) value = WithGoKeys(value);
@@ -160,7 +158,7 @@ Result<ClusterObject> ObjectTemplate::Make(const Making& making, const PriorityC
     if (!made.ok()) return made;
     prototype_ = std::move(made).value();
   }
-  ObjectMeta meta = client::MetaOf(*prototype_);
+  ObjectMeta meta = MetaOf(*prototype_);
   meta.name = !making.name.empty() ? making.name
               : !name_.empty()     ? name_
                                    : generate_name_ + std::to_string(making.serial);

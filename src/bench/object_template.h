@@ -11,7 +11,7 @@
 #include "api/defaults.h"
 #include "bench/text_template.h"
 #include "berth/value.h"
-#include "client/cluster_object.h"
+#include "berth/host/cluster_object.h"
 
 namespace berth::bench {
 
@@ -36,27 +36,27 @@ class ObjectTemplate {
   const std::string& kind_name() const { return kind_name_; }
   bool known() const { return known_; }
   // REQUIRES: known(), as does all that follows.
-  client::Kind kind() const { return kind_; }
+  Kind kind() const { return kind_; }
   // Objects stay, terminating, when they are deleted.
   bool has_finalizers() const { return finalizers_; }
   // Nodes can give this, besides what the template says. Call before Make.
   void AddAllocatable(std::vector<std::pair<std::string, std::string>> amounts) { allocatable_ = std::move(amounts); }
   // Errors name the file, the field and the value.
-  Result<client::ClusterObject> Make(const Making& making, const PriorityClasses& classes);
+  Result<ClusterObject> Make(const Making& making, const PriorityClasses& classes);
 
  private:
   Result<Value> Render(int64_t index, int64_t count) const;
-  Result<client::ClusterObject> Decode(const Making& making, const PriorityClasses& classes) const;
+  Result<ClusterObject> Decode(const Making& making, const PriorityClasses& classes) const;
 
   std::string source_;
   TextTemplate text_;
   std::string kind_name_;
   bool known_ = false;
-  client::Kind kind_ = client::Kind::kPod;
+  Kind kind_ = Kind::kPod;
   bool finalizers_ = false;
   std::string name_, generate_name_;  // of templates without actions
   std::vector<std::pair<std::string, std::string>> allocatable_;
-  std::optional<client::ClusterObject> prototype_;
+  std::optional<ClusterObject> prototype_;
 };
 
 }  // namespace berth::bench

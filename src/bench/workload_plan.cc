@@ -7,7 +7,6 @@
 namespace berth::bench {
 namespace {
 
-using client::Kind;
 
 // What scheduler_perf creates when an op names no template.
 constexpr char kBasePod[] =
@@ -56,9 +55,9 @@ class Planner {
       case OpCode::kUpdateAny:
         if (Error error = Take(step, o.template_path, "", {}); !error.ok()) return error;
         if (step.templates.empty()) break;
-        if (client::IsNamespaced(step.templates[0].kind()) != o.namespace_.has_value())
+        if (IsNamespaced(step.templates[0].kind()) != o.namespace_.has_value())
           return Error(
-              o.path + ".namespace: " + std::string(client::ToString(step.templates[0].kind())) +
+              o.path + ".namespace: " + std::string(ToString(step.templates[0].kind())) +
               (o.namespace_ ? " objects have no namespace, got \"" + *o.namespace_ + "\"" : " objects need one"));
         break;
       case OpCode::kNotBuilt:
@@ -82,7 +81,7 @@ class Planner {
         path.empty() ? ObjectTemplate::Parse(base, step.op.opcode) : ObjectTemplate::Read(full);
     if (!read.ok()) return read.error().Wrap(step.op.path);
     if (kind && (!read->known() || read->kind() != *kind))
-      return Error(step.op.path + ": " + full + ": kind: must be " + std::string(client::ToString(*kind)) + ", got " +
+      return Error(step.op.path + ": " + full + ": kind: must be " + std::string(ToString(*kind)) + ", got " +
                    read->kind_name());
     if (!read->known()) {
       NotBuilt(step.op, full + ": objects of kind " + read->kind_name() + " are not read");

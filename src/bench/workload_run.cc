@@ -18,8 +18,6 @@
 namespace berth::bench {
 namespace {
 
-using client::ClusterObject;
-using client::Kind;
 using util::TimerQueue;
 
 constexpr Time kStart{1'767'225'600'000'000'000};  // 2026-01-01T00:00:00Z
@@ -48,9 +46,9 @@ List<std::string> FeatureNames(int64_t count) {
 }
 
 ClusterObject WithFeatures(const ClusterObject& object, const List<std::string>& features) {
-  auto node = std::make_shared<Node>(*std::get<client::Ptr<Node>>(object));
+  auto node = std::make_shared<Node>(*std::get<Ptr<Node>>(object));
   node->declared_features = features;
-  return client::Ptr<Node>(node);
+  return Ptr<Node>(node);
 }
 
 class WorkloadRun final : private cycle::Observer {
@@ -225,7 +223,7 @@ void WorkloadRun::EnsureNamespace(const std::string& name) {
   auto made = std::make_shared<Namespace>();
   made->meta.name = name;
   ApplyDefaults(*made);
-  Put(client::Ptr<Namespace>(made));
+  Put(Ptr<Namespace>(made));
 }
 
 Error WorkloadRun::CreateNodes(Step& step) {
@@ -234,7 +232,7 @@ Error WorkloadRun::CreateNodes(Step& step) {
   for (int64_t i = 0; i < op.count; ++i) {
     Result<ClusterObject> made = Make(step.templates[0], {i, op.count, "", "", 0});
     if (!made.ok()) return made.error();
-    ObjectMeta meta = client::MetaOf(*made);
+    ObjectMeta meta = MetaOf(*made);
     if (cluster_.Has(Kind::kNode, "", meta.name)) return Error("node " + meta.name + " exists already");
     meta.labels = WithLabel(meta.labels, "kubernetes.io/hostname", meta.name);
     if (op.label_strategy) {
@@ -251,7 +249,7 @@ Error WorkloadRun::CreateNodes(Step& step) {
         migrated += (migrated.empty() ? "" : ",") + plugin;
       csi->meta.annotations = Labels({{"storage.alpha.kubernetes.io/migrated-plugins", migrated}});
       for (const auto& [driver, limit] : op.allocatable_strategy->csi_limits) csi->driver_limits[driver] = limit;
-      Put(client::Ptr<CsiNode>(csi));
+      Put(Ptr<CsiNode>(csi));
     }
     Put(client::WithMeta(*made, std::move(meta)));
   }
@@ -275,9 +273,9 @@ Error WorkloadRun::CreateAny(Step& step) {
   for (int64_t i = 0; i < op.count; ++i) {
     const Result<ClusterObject> made = Make(step.templates[0], {i, op.count, op.namespace_.value_or(""), "", 0});
     if (!made.ok()) return made.error();
-    const ObjectMeta& meta = client::MetaOf(*made);
-    if (cluster_.Has(client::KindOf(*made), meta.namespace_, meta.name))
-      return Error(std::string(client::ToString(client::KindOf(*made))) + " " + FullName(meta) + " exists already");
+    const ObjectMeta& meta = MetaOf(*made);
+    if (cluster_.Has(KindOf(*made), meta.namespace_, meta.name))
+      return Error(std::string(ToString(KindOf(*made))) + " " + FullName(meta) + " exists already");
     Put(*made);
   }
   return Error::Ok();
@@ -289,9 +287,9 @@ Error WorkloadRun::UpdateAny(Step& step) {
     if (op.per_second > 0) RunUntil(clock_.Now() + Duration{1'000'000'000 / op.per_second});
     Result<ClusterObject> made = Make(step.templates[0], {i, op.count, op.namespace_.value_or(""), "", 0});
     if (!made.ok()) return made.error();
-    const ObjectMeta& meta = client::MetaOf(*made);
-    if (!cluster_.Has(client::KindOf(*made), meta.namespace_, meta.name))
-      return Error(std::string(client::ToString(client::KindOf(*made))) + " " + FullName(meta) +
+    const ObjectMeta& meta = MetaOf(*made);
+    if (!cluster_.Has(KindOf(*made), meta.namespace_, meta.name))
+      return Error(std::string(ToString(KindOf(*made))) + " " + FullName(meta) +
                    " is not there, so it cannot be updated");
     Put(*made);
   }
@@ -305,7 +303,7 @@ Error WorkloadRun::CreatePodBatch(Step& step, const std::string& ns) {
   for (int64_t i = 0; i < op.count; ++i) {
     const Result<ClusterObject> made = Make(step.templates[0], {i, op.count, ns, "", 0});
     if (!made.ok()) return made.error();
-    const Pod& pod = *std::get<client::Ptr<Pod>>(*made);
+    const Pod& pod = *std::get<Ptr<Pod>>(*made);
     for (const PodVolume& volume : pod.volumes)
       if (volume.kind == VolumeKind::kClaim || volume.kind == VolumeKind::kEphemeral)
         not_built_ = op.path + ": createPods: pod volume " + volume.name + ": persistent volumes are not there yet";
@@ -406,7 +404,7 @@ void WorkloadRun::ChurnTick(Step& step, const std::string& ns, const std::shared
   const Operation& op = step.op;
   for (size_t t = 0; t < step.templates.size(); ++t) {
     ObjectTemplate& from = step.templates[t];
-    const std::string scope = client::IsNamespaced(from.kind()) ? ns : "";
+    const std::string scope = IsNamespaced(from.kind()) ? ns : "";
     std::string* slot =
         op.recreate ? &(*names)[static_cast<size_t>(tick % op.number) * step.templates.size() + t] : nullptr;
     if (slot && !slot->empty()) {
@@ -419,7 +417,7 @@ void WorkloadRun::ChurnTick(Step& step, const std::string& ns, const std::shared
       failure_ = made.error().Wrap(op.path);
       return;
     }
-    const ObjectMeta& meta = client::MetaOf(*made);
+    const ObjectMeta& meta = MetaOf(*made);
     if (cluster_.Has(from.kind(), scope, meta.name)) continue;  // as upstream: it stays as it is
     if (PodEntry* entry = Put(*made)) entry->finalizers = from.has_finalizers();
     if (slot) *slot = meta.name;

@@ -12,7 +12,7 @@
 
 #include "berth/clock.h"
 #include "berth/error.h"
-#include "client/cluster_object.h"
+#include "berth/host/cluster_object.h"
 
 namespace berth::client {
 

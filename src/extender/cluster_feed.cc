@@ -38,7 +38,7 @@ Result<std::unique_ptr<ClusterFeed>> ClusterFeed::Make(const Connect& connect, c
 
 ClusterFeed::~ClusterFeed() { Stop(); }
 
-void ClusterFeed::Start(const std::vector<client::Kind>& kinds, const std::vector<PluginIndex*>& indexes,
+void ClusterFeed::Start(const std::vector<Kind>& kinds, const std::vector<PluginIndex*>& indexes,
                         const AnnotationKeys& annotations) {
   {
     const std::lock_guard lock(mutex_);
@@ -100,7 +100,7 @@ Error ClusterFeed::NotReady() {
                        : "this extender is being stopped");
 }
 
-std::vector<std::pair<client::Kind, Duration>> ClusterFeed::Ages() {
+std::vector<std::pair<Kind, Duration>> ClusterFeed::Ages() {
   const std::lock_guard lock(mutex_);
   if (!mirror_) return {};
   return mirror_->Ages();

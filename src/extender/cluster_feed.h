@@ -36,7 +36,7 @@ class ClusterFeed final : public NodeSource, public Binder {
 
   // The thread begins to list and watch, or with no kinds waits for bindings alone. Call once. Of pods and nodes
   // the annotations of the given keys are kept. REQUIRES: the indexes are read within Read alone, and outlive Stop.
-  void Start(const std::vector<client::Kind>& kinds, const std::vector<PluginIndex*>& indexes,
+  void Start(const std::vector<Kind>& kinds, const std::vector<PluginIndex*>& indexes,
              const AnnotationKeys& annotations = {});
   // Ends the thread. Answers that are still to come never will, and what waits for them is dropped here: REQUIRES that
   // those who asked are still there.
@@ -47,7 +47,7 @@ class ClusterFeed final : public NodeSource, public Binder {
                  const std::function<void(const Snapshot&)>& read) override;
   bool ready() const override { return synced_; }
   // As ClusterMirror::Ages; none when it is stopped. Thread safety: any thread.
-  std::vector<std::pair<client::Kind, Duration>> Ages();
+  std::vector<std::pair<Kind, Duration>> Ages();
 
   // Both fail, and post nothing, when kube-scheduler would not wait for it any more: the thread, the bounded rate of
   // requests or the API server may be slow.

@@ -57,8 +57,8 @@ bool ClusterMirror::synced() const {
   return std::all_of(reflectors_.begin(), reflectors_.end(), [](const auto& r) { return r->synced(); });
 }
 
-std::vector<std::pair<client::Kind, Duration>> ClusterMirror::Ages() const {
-  std::vector<std::pair<client::Kind, Duration>> ages;
+std::vector<std::pair<Kind, Duration>> ClusterMirror::Ages() const {
+  std::vector<std::pair<Kind, Duration>> ages;
   for (const auto& reflector : reflectors_) {
     if (const std::optional<Time> heard = reflector->heard())
       ages.emplace_back(reflector->kind(), clock_.Now() - *heard);

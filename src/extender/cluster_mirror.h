@@ -34,11 +34,11 @@ class ClusterMirror final : public client::ObjectHandler {
 
   // Begins to list and watch; call once. The indexes are kept up to date with the state. Of pods and nodes the
   // annotations of the given keys are kept.
-  void Start(const std::vector<client::Kind>& kinds, const std::vector<PluginIndex*>& indexes,
+  void Start(const std::vector<Kind>& kinds, const std::vector<PluginIndex*>& indexes,
              const AnnotationKeys& annotations = {});
   bool synced() const;
   // How long ago the API server last said anything of a kind, for the kinds that have been listed.
-  std::vector<std::pair<client::Kind, Duration>> Ages() const;
+  std::vector<std::pair<Kind, Duration>> Ages() const;
   // Names of the kinds whose first list is still to come.
   std::string Missing() const;
   const cluster::ClusterState& state() const { return state_; }

@@ -20,7 +20,7 @@ class ReportingApi final : public client::ClusterApi {
       : api_(std::move(api)), report_(std::make_shared<const Report>(std::move(report))) {}
 
   void KeepAnnotations(const AnnotationKeys& keys) override { api_->KeepAnnotations(keys); }
-  void List(client::Kind kind, std::function<void(client::ListAnswer)> done) override {
+  void List(Kind kind, std::function<void(client::ListAnswer)> done) override {
     api_->List(kind, [report = report_, kind, done = std::move(done)](client::ListAnswer answer) {
       if (!answer.status.ok()) Say(*report, "list", kind, answer.status);
       done(std::move(answer));

@@ -8,18 +8,15 @@ export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file
 
 # berth_configure PRESET: prints CMake's words only when it fails.
 berth_configure() {
-  local tests=() log status=0
-  # Without GoogleTest on the machine (./run before ./test) only the program is configured; ./test turns tests on again.
-  if [ "$1" = release ]; then tests=("-DBERTH_TESTS=${BERTH_WITH_TESTS:-$(berth_tests_configured)}"); fi
+  local tests=${BERTH_WITH_TESTS:-AUTO} log status=0
+  # Said every time, so that nothing depends on what a cache remembers: ./test insists on the tests, ./run takes them along
+  # when their libraries are there. Fuzzing has programs of its own.
+  if [ "$1" = fuzz ]; then tests=OFF; fi
   log=$(mktemp)
-  cmake --preset "$1" "${tests[@]}" >"$log" 2>&1 || status=1
+  cmake --preset "$1" "-DBERTH_TESTS=$tests" >"$log" 2>&1 || status=1
   [ $status -eq 0 ] || cat "$log" >&2
   rm -f "$log"
   return $status
-}
-
-berth_tests_configured() {
-  if grep -qs '^BERTH_TESTS:BOOL=ON' build/release/CMakeCache.txt; then echo ON; else echo OFF; fi
 }
 
 # berth_build PRESET TARGET...: a progress line on a terminal, only errors elsewhere.

@@ -24,16 +24,21 @@ TEST(RackTemperatureTest, FilterRejectsOnlyHotRacks) {
   };
   const RackTemperature plugin({.max_celsius = 35});
   for (const auto& c : cases) {
-    SCOPED_TRACE(c.name);
-    EXPECT_EQ(FilterOne(plugin, MakePod(), c.node), c.want);
+    for (const Host host : kAllHosts) {
+      SCOPED_TRACE(::testing::Message() << c.name << ", host " << ToString(host));
+      EXPECT_EQ(FilterOne(host, plugin, MakePod(), c.node), c.want);
+    }
   }
 }
 
 TEST(RackTemperatureTest, CoolerRacksScoreHigher) {
   TestCluster cluster;
   cluster.Add(MakeNode("cool").Label(kLabel, "18")).Add(MakeNode("warm").Label(kLabel, "30")).Add(MakeNode("mute"));
-  const ScoreResult scores = ScoreAll(RackTemperature({}), MakePod(), cluster);
-  EXPECT_EQ(scores.normalized, (std::map<std::string, int64_t>{{"cool", 82}, {"warm", 70}, {"mute", 100}}));
+  for (const Host host : kAllHosts) {
+    SCOPED_TRACE(ToString(host));
+    const ScoreResult scores = ScoreAll(host, RackTemperature({}), MakePod(), cluster);
+    EXPECT_EQ(scores.raw, (std::map<std::string, int64_t>{{"cool", 82}, {"warm", 70}, {"mute", 100}}));
+  }
 }
 
 TEST(RackTemperatureTest, TheRegistrySeesBothExtensionPoints) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -117,6 +118,26 @@ struct ScoreResult {
   std::string error;
 };
 ScoreResult ScoreAll(const Plugin& plugin, const Pod& pod, const TestCluster& cluster);
+
+// Where plugins run. Of the same plugin every host gets the same answer; a table of cases over kAllHosts shows it.
+// Link berth::testing.
+enum class Host : uint8_t {
+  kNative,     // asked on its own, as the functions above and `explain --offline` do
+  kExtender,   // behind kube-scheduler: a request with the cluster's nodes, and the reply
+  kSimulator,  // in the scheduler that `sim` and production run, with --verify: an answer that is remembered wrongly,
+               // and a read that is not declared, are verdicts of code Error that say so
+};
+inline constexpr Host kAllHosts[] = {Host::kNative, Host::kExtender, Host::kSimulator};
+std::string_view ToString(Host host);
+
+// As the functions above. The host has an object of its own that passes every call on to `plugin`.
+//
+// The protocol of extenders leaves some things out: several reasons are one text, a rejection by PreFilter is a
+// failure, and scores other than raw ones are 0 to 10. A pod that names its node is placed by nobody, so the simulator
+// fails.
+std::map<std::string, Verdict> FilterAll(Host host, const Plugin& plugin, const Pod& pod, const TestCluster& cluster);
+Verdict FilterOne(Host host, const Plugin& plugin, const Pod& pod, const Node& node);
+ScoreResult ScoreAll(Host host, const Plugin& plugin, const Pod& pod, const TestCluster& cluster);
 
 // A clock that stands still until it is moved.
 class ManualClock final : public Clock {

@@ -11,6 +11,7 @@
 #include "cluster/cluster_state.h"
 #include "framework/host.h"
 #include "framework/judge.h"
+#include "testing/answers.h"
 #include "util/log.h"
 #include "util/system_clock.h"
 
@@ -59,22 +60,14 @@ std::map<std::string, Verdict> FilterAll(const Plugin& plugin, const Pod& pod, c
   VerdictTable table;
   const ManualClock clock;
   const Snapshot snapshot = cluster.snapshot();
-  framework::Judgement found;
-  if (declared.ok()) found = framework::Judge(profile, table, clock).Run(pod, snapshot);
-  std::map<std::string, Verdict> verdicts;
-  for (Row row = 0; row < snapshot.rows(); ++row) {
-    if (!snapshot.live(row)) continue;
-    Verdict verdict = found.absent;
-    if (!declared.ok()) {
-      verdict = Verdict::Fail(declared.text());
-    } else if (found.outright) {
-      verdict = found.outright->verdict;
-    } else if (found.verdicts[row] != kNotJudged) {
-      verdict = table.Get(found.verdicts[row]);
-    }
-    verdicts[snapshot.node(row).name()] = verdict;
+  if (!declared.ok()) {
+    std::map<std::string, Verdict> verdicts;
+    for (Row row = 0; row < snapshot.rows(); ++row)
+      if (snapshot.live(row)) verdicts[snapshot.node(row).name()] = Verdict::Fail(declared.text());
+    return verdicts;
   }
-  return verdicts;
+  const framework::Judgement found = framework::Judge(profile, table, clock).Run(pod, snapshot);
+  return testing::VerdictsOf(found, snapshot, table);
 }
 
 Verdict FilterOne(const Plugin& plugin, const Pod& pod, const Node& node) {
@@ -96,15 +89,7 @@ ScoreResult ScoreAll(const Plugin& plugin, const Pod& pod, const TestCluster& cl
   const ManualClock clock;
   const Snapshot snapshot = cluster.snapshot();
   const framework::Judgement found = framework::Judge(profile, table, clock).Run(pod, snapshot);
-  if (found.kind != framework::Judgement::Kind::kFits) result.error = found.message;
-  for (const framework::PluginScores& scores : found.scores) {
-    for (size_t i = 0; i < found.feasible.size(); ++i) {
-      const std::string& name = snapshot.node(found.feasible[i]).name();
-      result.raw[name] = scores.raw[i];
-      result.normalized[name] = scores.normalized[i];
-    }
-  }
-  return result;
+  return testing::ScoresOf(found, snapshot);
 }
 
 namespace {

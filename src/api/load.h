@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/load_error.h"
+#include "berth/annotations.h"
 #include "berth/host/cluster_object.h"
 
 namespace berth {

@@ -61,7 +61,7 @@ PodEntry* InstantCluster::Put(const ClusterObject& object) {
   meta.creation_time = added ? clock_.Now() : MetaOf(slot->second).creation_time;
   meta.resource_version = NextVersion();
   const std::string version = meta.resource_version;
-  slot->second = client::WithMeta(object, std::move(meta));
+  slot->second = WithMeta(object, std::move(meta));
   if (kind == Kind::kPriorityClass) RefreshClasses();
   Tell(added ? WatchEvent::Type::kAdded : WatchEvent::Type::kModified, slot->second, version);
   return nullptr;
@@ -186,7 +186,7 @@ std::unique_ptr<client::Watch> InstantCluster::StartWatch(Kind kind, const std::
   auto watcher = std::make_shared<Watcher>(Watcher{std::move(callbacks)});
   auto handle = std::make_unique<WatchHandle>(watcher);
   const auto index = static_cast<size_t>(kind);
-  if (client::VersionNumber(resource_version) < changed_[index]) {
+  if (VersionNumber(resource_version) < changed_[index]) {
     inbox_.Post([watcher] {
       if (watcher->open) watcher->callbacks.closed({410, "too old resource version"});
     });

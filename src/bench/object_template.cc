@@ -164,7 +164,7 @@ Result<ClusterObject> ObjectTemplate::Make(const Making& making, const PriorityC
                                    : generate_name_ + std::to_string(making.serial);
   if (kind_ == Kind::kPod) meta.namespace_ = making.namespace_;
   meta.uid = UidOf(making.serial);
-  return client::WithMeta(*prototype_, std::move(meta));
+  return WithMeta(*prototype_, std::move(meta));
 }
 
 }  // namespace berth::bench

@@ -251,7 +251,7 @@ Error WorkloadRun::CreateNodes(Step& step) {
       for (const auto& [driver, limit] : op.allocatable_strategy->csi_limits) csi->driver_limits[driver] = limit;
       Put(Ptr<CsiNode>(csi));
     }
-    Put(client::WithMeta(*made, std::move(meta)));
+    Put(WithMeta(*made, std::move(meta)));
   }
   return Error::Ok();
 }
@@ -339,7 +339,9 @@ Error WorkloadRun::CreatePods(Step& step, size_t index) {
     if (!placed || clock_.Now() == began) RunUntil(end);
     if (clock_.Now() >= end || !failure_.ok()) break;
     // All scheduled: start over with a new batch.
-    for (PodEntry* entry : cluster_.PodsIn(ns)) Remove(Kind::kPod, ns, std::string(entry->pod->name()));
+    std::vector<std::string> names;
+    for (const PodEntry* entry : cluster_.PodsIn(ns)) names.push_back(entry->pod->name());
+    for (const std::string& name : names) Remove(Kind::kPod, ns, name);
   }
   return op.collect_metrics ? measurement_.Stop(cluster_) : Error::Ok();
 }

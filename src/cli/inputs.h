@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/load.h"
+#include "berth/annotations.h"
 #include "berth/registry.h"
 #include "config/load.h"
 #include "config/types.h"

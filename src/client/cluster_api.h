@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "berth/annotations.h"
 #include "berth/clock.h"
 #include "berth/error.h"
 #include "berth/host/cluster_object.h"

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "berth/annotations.h"
 #include "client/cluster_api.h"
 #include "net/http_client.h"
 #include "util/inbox.h"

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "berth/annotations.h"
 #include "berth/clock.h"
 #include "berth/depends.h"
 #include "client/cluster_api.h"

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "berth/annotations.h"
 #include "berth/error.h"
 #include "berth/node.h"
 #include "berth/pod.h"

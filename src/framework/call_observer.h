@@ -49,8 +49,9 @@ enum class PluginFunction : uint8_t {
   kTracksPods,
   kNormalization,
   kEventsToRegister,
+  kAnnotations,
 };
-inline constexpr size_t kPluginFunctions = 27;
+inline constexpr size_t kPluginFunctions = 28;
 std::string_view ToString(PluginFunction function);  // "PreFilter"
 
 // What a call is about, as far as the function is about such things: a pod, a batch of nodes or one by name; and what

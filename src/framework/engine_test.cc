@@ -48,7 +48,7 @@ TEST_F(EngineTest, WhatKubeSchedulerRefusesAtStartIsRefused) {
 }
 
 TEST_F(EngineTest, APluginThatThrowsFromADeclarationIsAnErrorAtStartThatNamesBoth) {
-  for (const char* function : {"DependsOn", "TracksPods", "normalization", "EventsToRegister"}) {
+  for (const char* function : {"DependsOn", "TracksPods", "normalization", "EventsToRegister", "Annotations"}) {
     SCOPED_TRACE(function);
     using enum Point;
     registry_ = Registry();

@@ -71,7 +71,6 @@ class Builder {
     if (use_ == ProfileUse::kScheduler) CheckCounts();
     Fill();
     if (const Error error = TakeDeclarations(*profile_); !error.ok()) errors_.Add(error.text());
-    AskForAnnotations();
     if (!errors_.texts().empty()) return Error(JoinErrors(errors_.texts()));
     return std::unique_ptr<const Profile>(std::move(profile_));
   }
@@ -249,13 +248,6 @@ class Builder {
     if (TotalScoreCouldOverflow(weights)) errors_.Add("score plugins: total score of Score plugins could overflow");
   }
 
-  void AskForAnnotations() {
-    for (ProfilePlugin& plugin : profile_->plugins) {
-      if (plugin.plugin) plugin.annotations = plugin.plugin->Annotations();
-      AddKeys(profile_->annotations, plugin.annotations);
-    }
-  }
-
   const config::Profile& config_;
   const Registry& registry_;
   Handle& handle_;
@@ -328,10 +320,18 @@ Error TakeDeclarations(Profile& profile) {
     for (auto& entry : entries)
       ask(entry.index, PluginFunction::kDependsOn, [&] { entry.depends = entry.plugin->DependsOn(point); });
   };
+  depends(profile.pre_enqueue, Point::kPreEnqueue);
+  depends(profile.queue_sort, Point::kQueueSort);
   depends(profile.pre_filter, Point::kPreFilter);
   depends(profile.filter, Point::kFilter);
+  depends(profile.post_filter, Point::kPostFilter);
   depends(profile.pre_score, Point::kPreScore);
   depends(profile.score, Point::kScore);
+  depends(profile.reserve, Point::kReserve);
+  depends(profile.permit, Point::kPermit);
+  depends(profile.pre_bind, Point::kPreBind);
+  depends(profile.bind, Point::kBind);
+  depends(profile.post_bind, Point::kPostBind);
   for (PreFilterEntry& entry : profile.pre_filter)
     ask(entry.index, PluginFunction::kTracksPods, [&] { entry.tracks_pods = entry.plugin->TracksPods(); });
   for (ScoreEntry& entry : profile.score)
@@ -341,6 +341,9 @@ Error TakeDeclarations(Profile& profile) {
     if (!plugin.plugin) continue;
     ask(static_cast<uint16_t>(i), PluginFunction::kEventsToRegister,
         [&] { plugin.events = plugin.plugin->EventsToRegister(); });
+    ask(static_cast<uint16_t>(i), PluginFunction::kAnnotations,
+        [&] { plugin.annotations = plugin.plugin->Annotations(); });
+    AddKeys(profile.annotations, plugin.annotations);
   }
   return errors.empty() ? Error::Ok() : Error(JoinErrors(errors));
 }

@@ -34,7 +34,7 @@ template <class Interface>
 struct Entry {
   const Interface* plugin;
   uint16_t index;        // into Profile::plugins
-  Depends depends = {};  // at this point; asked at PreFilter, Filter, PreScore and Score
+  Depends depends = {};  // at this point
 };
 
 struct PreFilterEntry {
@@ -94,9 +94,9 @@ Result<std::unique_ptr<const Profile>> BuildProfile(const config::Profile& confi
                                                     Handle& handle, int32_t percentage_of_nodes_to_score = 0,
                                                     ProfileUse use = ProfileUse::kScheduler);
 
-// Asks every plugin, once, for what is constant about it (DependsOn, TracksPods, normalization, EventsToRegister), and
-// keeps the answers in the profile: nobody asks again. The Error names each plugin that threw, and where. BuildProfile
-// does it; a profile that is put together by hand needs it when it is complete.
+// Asks every plugin, once, for what is constant about it (DependsOn, TracksPods, normalization, EventsToRegister,
+// Annotations), and keeps the answers in the profile: nobody asks again. The Error names each plugin that threw, and
+// where. BuildProfile does it; a profile that is put together by hand needs it when it is complete.
 Error TakeDeclarations(Profile& profile);
 
 // All profiles by scheduler name.

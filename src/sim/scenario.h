@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "api/load.h"
+#include "berth/annotations.h"
 #include "berth/clock.h"
 #include "berth/host/cluster_object.h"
 #include "sim/generate.h"

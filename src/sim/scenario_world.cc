@@ -13,7 +13,9 @@
 #include "api/json_value.h"
 #include "api/load_error.h"
 #include "api/yaml.h"
+#include "berth/host/annotations.h"
 #include "berth/host/share_lists.h"
+#include "sim/run_for.h"
 #include "sim/simulated_cluster_internal.h"
 
 namespace berth::sim {

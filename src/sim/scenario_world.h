@@ -13,6 +13,7 @@
 
 #include "api/load.h"
 #include "api/load_error.h"
+#include "berth/annotations.h"
 #include "berth/host/cluster_object.h"
 #include "berth/value.h"
 #include "sim/generate.h"

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "client/pod_writes.h"
+#include "sim/run_for.h"
 #include "sim/simulated_cluster_internal.h"
 
 namespace berth::sim {

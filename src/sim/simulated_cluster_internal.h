@@ -5,18 +5,10 @@
 #include <string>
 #include <string_view>
 
-#include "berth/clock.h"
 #include "berth/host/cluster_object.h"
 #include "berth/pod.h"
 
 namespace berth::sim {
-
-inline constexpr std::string_view kRunForAnnotation = "sim.berth.dev/run-for";
-inline constexpr char kRunForPath[] = "metadata.annotations[sim.berth.dev/run-for]";
-// Ten years: far from where 64 bits of nanoseconds end.
-inline constexpr Duration kLongestRun = Duration::Seconds(10LL * 365 * 24 * 3600);
-// What is wrong with the pod's annotation, with its value; empty when nothing is.
-std::string RunForProblem(const Pod& pod);
 
 inline std::string KeyOf(std::string_view ns, std::string_view name) {
   std::string key;

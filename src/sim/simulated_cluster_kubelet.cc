@@ -3,24 +3,14 @@
 #include <algorithm>
 #include <utility>
 
-#include "api/load_error.h"
 #include "berth/args.h"
+#include "sim/run_for.h"
 #include "sim/simulated_cluster.h"
 #include "sim/simulated_cluster_internal.h"
 
 namespace berth::sim {
 using client::NameOf;
 using client::ObjectName;
-
-std::string RunForProblem(const Pod& pod) {
-  const std::string* text = pod.meta.annotations.Find(kRunForAnnotation);
-  if (text == nullptr) return "";
-  const Result<Duration> run_for = ParseDuration(*text);
-  const std::string start = "Invalid value: " + Quoted(*text) + ": ";
-  if (!run_for.ok()) return start + run_for.error().text();
-  const bool good = *run_for >= Duration{} && *run_for <= kLongestRun;
-  return good ? "" : start + "must be between 0s and 87600h";
-}
 
 // The pod came to its node (`before` null or not bound), or something about it changed there.
 void SimulatedCluster::PodOnNode(const Ptr<Pod>& before, const Ptr<Pod>& after) {

@@ -24,6 +24,10 @@ class ThrowingPlugin final : public FakePlugin {
   Depends DependsOn(Point) const override { return At("DependsOn"), Depends::OnRow(0); }
   bool Sign(const Pod&, Signature&) const override { return At("Sign"), true; }
   std::unique_ptr<PluginIndex> MakeIndex() override { return At("MakeIndex"), nullptr; }
+  AnnotationKeys Annotations() const override {
+    At("Annotations");
+    return {};
+  }
   std::optional<std::vector<EventRegistration>> EventsToRegister() const override {
     At("EventsToRegister");
     return std::vector<EventRegistration>{

@@ -86,7 +86,10 @@ class MakePod {
 Requirement Require(std::string key, SelectorOp op, std::vector<std::string> values = {});
 LabelSelector SelectLabels(std::vector<Labels::Entry> match_labels);
 
-// A cluster to judge on. Order of addition is upstream's insertion order.
+struct ScoreResult;
+
+// A cluster to judge on. Order of addition is upstream's insertion order. As in every host, a plugin that is asked
+// about it sees the annotations that it declares, and no others.
 class TestCluster {
  public:
   TestCluster();
@@ -102,7 +105,11 @@ class TestCluster {
   Snapshot snapshot() const;
 
  private:
+  friend std::map<std::string, Verdict> FilterAll(const Plugin&, const Pod&, const TestCluster&);
+  friend ScoreResult ScoreAll(const Plugin&, const Pod&, const TestCluster&);
   TestCluster& Put(const ClusterObject& object);
+  // From now on plugins are shown only annotations of these keys.
+  void Show(const AnnotationKeys& keys) const;
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

@@ -291,5 +291,28 @@ TEST(DecodeObjectsTest, AnObjectWithoutMembersIsOneAndNotTheNext) {
                           "apiVersion: Required value: Object 'apiVersion' is missing"));
 }
 
+TEST(DecodeObjectsTest, OfPodsAndNodesTheAnnotationsThatAreAskedForAreKept) {
+  const AnnotationKeys keep{{"a"}, {"b"}};
+  const std::string meta = "metadata: {name: x, annotations: {a: '1', b: '2', c: '3'}}";
+  const std::string node = Json("{apiVersion: v1, kind: Node, " + meta + "}");
+  const std::string pod = Json("{apiVersion: v1, kind: Pod, " + meta + ", spec: {containers: [{name: c, image: i}]}}");
+  for (const DecodeMode mode : {DecodeMode::kFile, DecodeMode::kPeer}) {
+    EXPECT_EQ(MetaOf(DecodeObject(node, mode, keep).object).annotations, Labels({{"b", "2"}}));
+    EXPECT_EQ(MetaOf(DecodeObject(pod, mode, keep).object).annotations, Labels({{"a", "1"}}));
+    EXPECT_TRUE(MetaOf(DecodeObject(node, mode).object).annotations.empty());
+    EXPECT_TRUE(MetaOf(DecodeObject(pod, mode).object).annotations.empty());
+  }
+}
+
+TEST(DecodeObjectsTest, AnnotationsOfFilesAreCheckedWhetherTheyAreKeptOrNot) {
+  for (const char* kind : {"Node", "Pod"}) {
+    const std::string yaml = std::string("{apiVersion: v1, kind: ") + kind +
+                             ", metadata: {name: x, annotations: {a: 1}}, spec: {containers: [{name: c, image: i}]}}";
+    EXPECT_THAT(ErrorsOf(yaml), ElementsAre(HasSubstr("metadata.annotations[a]: Invalid value: "))) << kind;
+    EXPECT_TRUE(DecodeObject(Json(yaml), DecodeMode::kPeer).errors.empty()) << kind;
+    EXPECT_FALSE(DecodeObject(Json(yaml), DecodeMode::kPeer, {{"a"}, {"a"}}).errors.empty()) << kind;
+  }
+}
+
 }  // namespace
 }  // namespace berth

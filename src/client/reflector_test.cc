@@ -401,5 +401,51 @@ TEST_F(ReflectorTest, NothingIsToldAfterItsEnd) {
   EXPECT_THAT(diary_.Take(), IsEmpty());
 }
 
+TEST_F(ReflectorTest, TellsWhenTheServerLastSpoke) {
+  EXPECT_FALSE(reflector_->heard());
+  ListFails(500);
+  EXPECT_FALSE(reflector_->heard());
+  MillisToRetry();
+  const auto heard = [&] { return reflector_->heard() == clock_.Now(); };
+  Listed("10", {MakeObject("a", 1)});
+  EXPECT_TRUE(heard());
+  Pass(Duration::Seconds(5));
+  EXPECT_FALSE(heard());
+  Modified(MakeObject("a", 11));
+  EXPECT_TRUE(heard());
+  Pass(Duration::Seconds(5));
+  Event(WatchEvent::Type::kBookmark, MakeObject("", 12));
+  EXPECT_TRUE(heard());
+}
+
+// Keeps the annotations it is shown.
+class Shown final : public ObjectHandler {
+ public:
+  std::vector<Labels> all;
+  void OnAdd(const ClusterObject& after) override { all.push_back(MetaOf(after).annotations); }
+  void OnUpdate(const ClusterObject& before, const ClusterObject& after) override {
+    all.push_back(MetaOf(before).annotations);
+    all.push_back(MetaOf(after).annotations);
+  }
+  void OnDelete(const ClusterObject& before) override { all.push_back(MetaOf(before).annotations); }
+};
+
+TEST_F(ReflectorTest, ShowsOnlyTheAnnotationsThatAreAskedFor) {
+  const auto annotated = [](uint64_t version, const Labels& annotations) {
+    auto pod = std::make_shared<Pod>(*std::get<Ptr<Pod>>(MakeObject("a", version)));
+    pod->meta.annotations = annotations;
+    return ClusterObject(Ptr<Pod>(std::move(pod)));
+  };
+  Shown shown;
+  reflector_ = std::make_unique<Reflector>(Kind::kPod, api_, shown, timers_, clock_, [this] { return random_; });
+  reflector_->ShowAnnotations({{"x"}, {}});
+  reflector_->Start();
+  Listed("10", {annotated(1, {{"x", "1"}, {"y", "1"}})});
+  Modified(annotated(11, {{"x", "2"}, {"y", "2"}}));
+  Deleted(annotated(12, {{"x", "3"}, {"y", "3"}}), 12);
+  EXPECT_THAT(shown.all,
+              ElementsAre(Labels({{"x", "1"}}), Labels({{"x", "1"}}), Labels({{"x", "2"}}), Labels({{"x", "3"}})));
+}
+
 }  // namespace
 }  // namespace berth::client

@@ -197,5 +197,19 @@ TEST(WireTest, DamagedTextNeverHurts) {
   }));
 }
 
+TEST(WireTest, TheAnnotationsThatAreAskedForAreKept) {
+  const AnnotationKeys keep{{"a"}, {"b"}};
+  const std::string object =
+      R"({"kind":"Node","metadata":{"name":"x","resourceVersion":"3","annotations":{"a":"1","b":"2"}}})";
+  std::string list = ListJson("NodeList", "2", {object}), line = Event("MODIFIED", object);
+  const Result<ListPage> page = ReadListPage(list, Kind::kNode, keep);
+  ASSERT_TRUE(page.ok()) << page.error().text();
+  EXPECT_EQ(MetaOf(page->objects.front()).annotations, Labels({{"b", "2"}}));
+  const Result<WatchLine> read = ReadWatchLine(line, Kind::kNode, keep);
+  ASSERT_TRUE(read.ok()) << read.error().text();
+  EXPECT_EQ(MetaOf(*read->event->object).annotations, Labels({{"b", "2"}}));
+  EXPECT_TRUE(MetaOf(Page(ListJson("NodeList", "2", {object}), Kind::kNode)->objects.front()).annotations.empty());
+}
+
 }  // namespace
 }  // namespace berth::client

@@ -239,6 +239,7 @@ TEST_F(ColumnsTest, AnUpdateRecordsJustTheFieldsThatChanged) {
   expect(MakeNode("a").Unschedulable(), row_field::kUnschedulable);
   expect(MakeNode("a").Image("i", 1), row_field::kImages);
   expect(MakeNode("a").Feature("F"), row_field::kFeatures);
+  expect(MakeNode("a").Annotation("k", "v"), row_field::kAnnotations);
 }
 
 TEST_F(ColumnsTest, PodsAndNominationsAreRecorded) {

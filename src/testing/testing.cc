@@ -7,6 +7,7 @@
 #include <mutex>
 #include <sstream>
 
+#include "berth/host/annotations.h"
 #include "cluster/applier.h"
 #include "cluster/cluster_state.h"
 #include "framework/host.h"
@@ -20,6 +21,9 @@ inline namespace v1 {
 
 struct TestCluster::Impl {
   cluster::ClusterState state;
+  // As they were added, with all their annotations; those without any are not here.
+  std::vector<std::shared_ptr<const Node>> nodes;
+  std::vector<std::shared_ptr<const Pod>> pods;
 };
 
 TestCluster::TestCluster() : impl_(std::make_unique<Impl>()) {}
@@ -30,13 +34,27 @@ TestCluster& TestCluster::Add(Node node) { return AddObject(std::move(node)); }
 TestCluster& TestCluster::Add(Pod pod) { return AddObject(std::move(pod)); }
 
 TestCluster& TestCluster::Put(const ClusterObject& object) {
+  const bool annotated = !MetaOf(object).annotations.empty();
+  if (const auto* node = std::get_if<Ptr<Node>>(&object); node && annotated) impl_->nodes.push_back(*node);
+  if (const auto* pod = std::get_if<Ptr<Pod>>(&object); pod && annotated && !(*pod)->node_name.empty())
+    impl_->pods.push_back(*pod);
   (void)cluster::Applier(impl_->state).Add(object);
   return *this;
+}
+
+void TestCluster::Show(const AnnotationKeys& keys) const {
+  for (const auto& node : impl_->nodes) impl_->state.PutNode(Shown(node, keys));
+  for (const auto& pod : impl_->pods) (void)impl_->state.UpdatePod(Shown(pod, keys));
 }
 
 Snapshot TestCluster::snapshot() const { return impl_->state.snapshot(); }
 
 namespace {
+
+Pod WithAnnotations(Pod pod, const AnnotationKeys& keys) {
+  pod.meta.annotations = Kept(pod.meta.annotations, keys.pods);
+  return pod;
+}
 
 // A profile of just this plugin, at every point it can serve and the test wants.
 framework::Profile OnlyPlugin(const Plugin& plugin) {
@@ -52,7 +70,10 @@ framework::Profile OnlyPlugin(const Plugin& plugin) {
 
 }  // namespace
 
-std::map<std::string, Verdict> FilterAll(const Plugin& plugin, const Pod& pod, const TestCluster& cluster) {
+std::map<std::string, Verdict> FilterAll(const Plugin& plugin, const Pod& asked, const TestCluster& cluster) {
+  const AnnotationKeys keys = plugin.Annotations();
+  const Pod pod = WithAnnotations(asked, keys);
+  cluster.Show(keys);
   framework::Profile profile = OnlyPlugin(plugin);
   profile.pre_score.clear();
   profile.score.clear();
@@ -76,7 +97,10 @@ Verdict FilterOne(const Plugin& plugin, const Pod& pod, const Node& node) {
   return FilterAll(plugin, pod, cluster).begin()->second;
 }
 
-ScoreResult ScoreAll(const Plugin& plugin, const Pod& pod, const TestCluster& cluster) {
+ScoreResult ScoreAll(const Plugin& plugin, const Pod& asked, const TestCluster& cluster) {
+  const AnnotationKeys keys = plugin.Annotations();
+  const Pod pod = WithAnnotations(asked, keys);
+  cluster.Show(keys);
   framework::Profile profile = OnlyPlugin(plugin);
   profile.pre_filter.clear();
   profile.filter.clear();

@@ -8,12 +8,12 @@
 namespace berth {
 
 struct LoadError {
-  std::string file;     // as the user named it; `-` for standard input, empty where there is no file
-  std::string kind;     // empty when the document could not be read so far
-  std::string name;     // `namespace/name` or `name`; empty when unknown
-  std::string path;     // spec.containers[0].resources.requests[cpu]; empty when it is about the whole document
-  std::string value;    // the offending value as text; empty where there is none
-  std::string message;  // what is wrong, with the value, in the API server's words where it has some
+  std::string file;        // as the user named it; `-` for standard input, empty where there is no file
+  std::string kind;        // empty when the document could not be read so far
+  std::string name;        // `namespace/name` or `name`; empty when unknown
+  std::string path;        // spec.containers[0].resources.requests[cpu]; empty when it is about the whole document
+  std::string value;       // the offending value as text; empty where there is none
+  std::string message;     // what is wrong, with the value, in the API server's words where it has some
   bool malformed = false;  // not JSON at all: nothing after it could be read
 
   // One line: `file: Kind "ns/name": path: message`, parts that are empty left out.

@@ -17,7 +17,6 @@
 namespace berth::bench {
 namespace {
 
-
 // The object with one member replaced or added.
 Value With(const Value& object, const std::string& key, Value value) {
   Value out = Value::Object();

@@ -10,8 +10,8 @@
 
 #include "api/defaults.h"
 #include "bench/text_template.h"
-#include "berth/value.h"
 #include "berth/host/cluster_object.h"
+#include "berth/value.h"
 
 namespace berth::bench {
 

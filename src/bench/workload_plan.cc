@@ -7,7 +7,6 @@
 namespace berth::bench {
 namespace {
 
-
 // What scheduler_perf creates when an op names no template.
 constexpr char kBasePod[] =
     "apiVersion: v1\n"

@@ -86,8 +86,7 @@ std::optional<int> ReadArguments(Command& command, const std::vector<std::string
   if (out.churn < 0 || out.churn > sim::GenerateOptions::kMaxPods)
     errors.push_back("flag --churn: must be between 0 and " + std::to_string(sim::GenerateOptions::kMaxPods) +
                      ", got " + std::to_string(out.churn));
-  if (out.churn > 0 && (!duration || out.pods == 0))
-    errors.push_back("flag --churn: needs --pods and --duration");
+  if (out.churn > 0 && (!duration || out.pods == 0)) errors.push_back("flag --churn: needs --pods and --duration");
   if (std::count(out.files.begin(), out.files.end(), "-") > 0 && out.scenarios.size() > 1)
     errors.push_back("flag -f: standard input can be read for one scenario only");
   if (std::count(out.configs.begin(), out.configs.end(), "") > 0)

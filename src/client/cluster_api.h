@@ -14,6 +14,7 @@
 #include "berth/clock.h"
 #include "berth/error.h"
 #include "berth/host/cluster_object.h"
+#include "util/deadline.h"
 
 namespace berth::client {
 
@@ -128,13 +129,14 @@ class ClusterApi {
 
   virtual void Bind(const ObjectName& pod, const std::string& node, Answer done) = 0;
 
-  // The same for those who do not wait for ever: what cannot be sent within that time, because others go first or the
-  // server puts it off, is not sent at all (unsent). A door where nothing waits has nothing to do for it.
-  virtual void GetPodWithin(Duration, const std::string& ns, const std::string& name,
-                            std::function<void(const ApiStatus&, Ptr<Pod>)> done) {
+  // The same for those who do not wait for ever: what cannot be sent before the deadline, because others go first or
+  // the server puts it off, is not sent at all (unsent). A pod is not waited for any longer either; the answer to a
+  // binding is. A door where nothing waits has nothing to do for it.
+  virtual void GetPodBy(util::Deadline, const std::string& ns, const std::string& name,
+                        std::function<void(const ApiStatus&, Ptr<Pod>)> done) {
     GetPod(ns, name, std::move(done));
   }
-  virtual void BindWithin(Duration, const ObjectName& pod, const std::string& node, Answer done) {
+  virtual void BindBy(util::Deadline, const ObjectName& pod, const std::string& node, Answer done) {
     Bind(pod, node, std::move(done));
   }
 

@@ -67,9 +67,7 @@ struct LiveCluster::Impl {
   Impl& operator=(const Impl&) = delete;
 
   // Runs on the scheduling thread unless the door is closed by then.
-  void Reply(std::function<void()> fn) {
-    inbox.Post(door.link().Guard(std::move(fn)));
-  }
+  void Reply(std::function<void()> fn) { inbox.Post(door.link().Guard(std::move(fn))); }
   // From any thread.
   void Warn(std::string sentence) {
     if (!options.warning) return;
@@ -290,15 +288,15 @@ std::unique_ptr<Watch> LiveCluster::StartWatch(Kind kind, const std::string& res
 
 void LiveCluster::GetPod(const std::string& ns, const std::string& name,
                          std::function<void(const ApiStatus&, Ptr<Pod>)> done) {
-  GetPodWithin(Duration{}, ns, name, std::move(done));
+  GetPodBy(util::kNoDeadline, ns, name, std::move(done));
 }
 
-void LiveCluster::GetPodWithin(Duration within, const std::string& ns, const std::string& name,
-                               std::function<void(const ApiStatus&, Ptr<Pod>)> done) {
+void LiveCluster::GetPodBy(util::Deadline until, const std::string& ns, const std::string& name,
+                           std::function<void(const ApiStatus&, Ptr<Pod>)> done) {
   ApiRequest request;
   request.path = PodPath(ns, name);
   request.timeout = impl_->options.request_timeout;
-  request.send_by = request.answer_by = util::After(within);
+  request.send_by = request.answer_by = until;
   impl_->writes->Send(std::move(request), &impl_->pacer, [impl = impl_.get(), done = std::move(done)](ApiReply reply) {
     Ptr<Pod> pod;
     if (reply.status.ok()) {
@@ -314,12 +312,12 @@ void LiveCluster::GetPodWithin(Duration within, const std::string& ns, const std
 }
 
 void LiveCluster::Bind(const ObjectName& pod, const std::string& node, Answer done) {
-  BindWithin(Duration{}, pod, node, std::move(done));
+  BindBy(util::kNoDeadline, pod, node, std::move(done));
 }
 
-void LiveCluster::BindWithin(Duration within, const ObjectName& pod, const std::string& node, Answer done) {
+void LiveCluster::BindBy(util::Deadline until, const ObjectName& pod, const std::string& node, Answer done) {
   ApiRequest request;
-  request.send_by = util::After(within);
+  request.send_by = until;
   request.method = "POST";
   request.path = PodPath(pod.namespace_, pod.name) + "/binding";
   request.body = BindingBody(pod, node);

@@ -65,9 +65,9 @@ class LiveCluster final : public ClusterApi {
   void GetPod(const std::string& ns, const std::string& name,
               std::function<void(const ApiStatus&, Ptr<Pod>)> done) override;
   void Bind(const ObjectName& pod, const std::string& node, Answer done) override;
-  void GetPodWithin(Duration within, const std::string& ns, const std::string& name,
-                    std::function<void(const ApiStatus&, Ptr<Pod>)> done) override;
-  void BindWithin(Duration within, const ObjectName& pod, const std::string& node, Answer done) override;
+  void GetPodBy(util::Deadline until, const std::string& ns, const std::string& name,
+                std::function<void(const ApiStatus&, Ptr<Pod>)> done) override;
+  void BindBy(util::Deadline until, const ObjectName& pod, const std::string& node, Answer done) override;
   void PatchPodStatus(const PodStatusPatch& patch, Answer done) override;
   void DeletePod(const ObjectName& pod, Answer done) override;
   void PostEvent(const EventRecord& event) override;

@@ -235,9 +235,7 @@ TEST_F(LiveClusterTest, AnswersOfWritesAreTold) {
   reply = {0, "", ""};  // nobody knows whether it was heard
   EXPECT_TRUE(Ask([&](Answer done) { api_->Bind(kPod, "n1", std::move(done)); }).uncertain());
   (void)server_->requests();  // its thread has read `reply` by now
-  const auto patch = [&] {
-    return Ask([&](Answer done) { api_->PatchPodStatus({kPod, {}, "n1"}, std::move(done)); });
-  };
+  const auto patch = [&] { return Ask([&](Answer done) { api_->PatchPodStatus({kPod, {}, "n1"}, std::move(done)); }); };
   const auto invalid = [](const std::string& field) {
     return R"({"kind":"Status","message":"Pod is invalid","code":422,"details":{"causes":[)"
            R"({"reason":"FieldValueInvalid","message":"x: field is immutable","field":")" +

@@ -18,7 +18,7 @@ const ObjectName kPod{"ns", "a", "u"};
 class LiveRequestsTest : public LiveClusterTest {
  protected:
   ApiStatus BindWithin(Duration within) {
-    return Ask([&](Answer done) { api_->BindWithin(within, kPod, "n1", std::move(done)); });
+    return Ask([&](Answer done) { api_->BindBy(util::After(within), kPod, "n1", std::move(done)); });
   }
 };
 
@@ -42,7 +42,7 @@ TEST_F(LiveRequestsTest, ABindingThatWouldWaitForItsTurnTooLongIsNotSentAndSaysS
   EXPECT_TRUE(status.unsent());
   EXPECT_THAT(status.message, HasSubstr("too many requests wait"));
   bool got = false;
-  api_->GetPodWithin(Duration::Seconds(600), "ns", "a", [&](const ApiStatus& answer, const Ptr<Pod>&) {
+  api_->GetPodBy(util::After(Duration::Seconds(600)), "ns", "a", [&](const ApiStatus& answer, const Ptr<Pod>&) {
     got = true;
     EXPECT_TRUE(answer.unsent());
   });
@@ -78,7 +78,8 @@ TEST_F(LiveRequestsTest, APodIsNotWaitedForLongerThanItIsWanted) {
     return {200, PodJson("a", 3), ""};
   });
   const ApiStatus status = Ask([&](const Answer& done) {
-    api_->GetPodWithin(Duration::Millis(50), "ns", "a", [done](const ApiStatus& got, const Ptr<Pod>&) { done(got); });
+    api_->GetPodBy(util::After(Duration::Millis(50)), "ns", "a",
+                   [done](const ApiStatus& got, const Ptr<Pod>&) { done(got); });
   });
   EXPECT_EQ(status.code, 0);
   EXPECT_THAT(status.message, HasSubstr("timed out"));

@@ -22,7 +22,7 @@ std::string Added(const std::string& name, uint64_t version) {
 struct Fixture {
   explicit Fixture(LiveWatchLimits limits = {}) {
     watch = std::make_shared<LiveWatch>(
-        Kind::kPod, inbox, handle->owner.link(),
+        Kind::kPod, std::make_shared<const AnnotationKeys>(), inbox, handle->owner.link(),
         WatchCallbacks{.event =
                            [this](const WatchEvent& event) {
                              heard.push_back(event.object ? MetaOf(*event.object).name : "-" + event.resource_version);

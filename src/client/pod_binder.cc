@@ -12,12 +12,11 @@ struct PodBinder::Question {
   std::function<void(Verdict)> done;
 };
 
-PodBinder::PodBinder(ClusterApi& api, Hooks hooks)
-    : api_(api), hooks_(std::move(hooks)), link_(std::make_shared<PodBinder*>(this)) {}
+PodBinder::PodBinder(ClusterApi& api, Hooks hooks) : api_(api), hooks_(std::move(hooks)) {}
 
-PodBinder::~PodBinder() { *link_ = nullptr; }
+PodBinder::~PodBinder() { owner_.Leave(); }
 
-void PodBinder::Bind(const ObjectName& pod, const std::string& node, std::optional<Duration> within,
+void PodBinder::Bind(const ObjectName& pod, const std::string& node, util::Deadline until,
                      std::function<void(Verdict)> done) {
   auto question = std::make_shared<Question>();
   question->doubt.pod = pod;
@@ -25,14 +24,8 @@ void PodBinder::Bind(const ObjectName& pod, const std::string& node, std::option
   question->done = std::move(done);
   ++open_;
   const Doubt& asked = question->doubt;
-  Answer answer = [link = link_, question](const ApiStatus& status) {
-    if (*link != nullptr) (*link)->OnBound(question, status);
-  };
-  if (within) {
-    api_.BindWithin(*within, asked.pod, asked.node, std::move(answer));
-  } else {
-    api_.Bind(asked.pod, asked.node, std::move(answer));
-  }
+  api_.BindBy(until, asked.pod, asked.node,
+              owner_.link().Guard([this, question](const ApiStatus& status) { OnBound(question, status); }));
 }
 
 void PodBinder::OnBound(const QuestionPtr& question, const ApiStatus& status) {
@@ -46,9 +39,10 @@ void PodBinder::LookUp(const QuestionPtr& question) {
   const ObjectName& pod = question->doubt.pod;
   if (hooks_.watched)
     if (const Ptr<Pod> seen = hooks_.watched(pod); seen && Settle(question, *seen)) return;
-  api_.GetPod(pod.namespace_, pod.name, [link = link_, question](const ApiStatus& status, const Ptr<Pod>& found) {
-    if (*link != nullptr) (*link)->OnRead(question, status, found);
-  });
+  api_.GetPod(pod.namespace_, pod.name,
+              owner_.link().Guard([this, question](const ApiStatus& status, const Ptr<Pod>& found) {
+                OnRead(question, status, found);
+              }));
 }
 
 void PodBinder::OnRead(const QuestionPtr& question, const ApiStatus& status, const Ptr<Pod>& pod) {
@@ -58,9 +52,7 @@ void PodBinder::OnRead(const QuestionPtr& question, const ApiStatus& status, con
   Doubt& doubt = question->doubt;
   ++doubt.tries;
   doubt.status = status;
-  hooks_.retry(doubt, [link = link_, question] {
-    if (*link != nullptr) (*link)->LookUp(question);
-  });
+  hooks_.retry(doubt, owner_.link().Guard([this, question] { LookUp(question); }));
 }
 
 bool PodBinder::Settle(const QuestionPtr& question, const Pod& pod) {

@@ -5,11 +5,12 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "berth/verdict.h"
 #include "client/cluster_api.h"
+#include "util/deadline.h"
+#include "util/owner_link.h"
 
 namespace berth::client {
 
@@ -40,9 +41,8 @@ class PodBinder {
   PodBinder(const PodBinder&) = delete;
   PodBinder& operator=(const PodBinder&) = delete;
 
-  // `within`: what cannot be sent in that time is not sent at all. `done` is not called within the call.
-  void Bind(const ObjectName& pod, const std::string& node, std::optional<Duration> within,
-            std::function<void(Verdict)> done);
+  // What cannot be sent before `until` is not sent at all. `done` is not called within the call.
+  void Bind(const ObjectName& pod, const std::string& node, util::Deadline until, std::function<void(Verdict)> done);
   // Bindings without an answer.
   size_t open() const { return open_; }
 
@@ -59,7 +59,7 @@ class PodBinder {
   ClusterApi& api_;
   const Hooks hooks_;
   size_t open_ = 0;
-  std::shared_ptr<PodBinder*> link_;  // holds null once this is gone: answers may come later
+  util::Owner<PodBinder> owner_{this};  // of answers, which may come when this is gone
 };
 
 }  // namespace berth::client

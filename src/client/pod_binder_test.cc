@@ -32,8 +32,8 @@ class AskedApi final : public ClusterApi {
     bound.push_back(pod.namespace_ + "/" + pod.name + "/" + pod.uid + " " + node);
     binds.push_back(std::move(done));
   }
-  void BindWithin(Duration within, const ObjectName& pod, const std::string& node, Answer done) override {
-    Bind(pod, node + " " + std::to_string(within.ns), std::move(done));
+  void BindBy(util::Deadline until, const ObjectName& pod, const std::string& node, Answer done) override {
+    Bind(pod, until == util::kNoDeadline ? node : node + " in time", std::move(done));
   }
   void PatchPodStatus(const PodStatusPatch&, Answer) override {}
   void DeletePod(const ObjectName&, Answer) override {}
@@ -44,8 +44,8 @@ class AskedApi final : public ClusterApi {
 
 class PodBinderTest : public ::testing::Test {
  protected:
-  void Bind(PodBinder& binder, std::optional<Duration> within = {}) {
-    binder.Bind({"ns", "p", "u"}, "n", within,
+  void Bind(PodBinder& binder, util::Deadline until = util::kNoDeadline) {
+    binder.Bind({"ns", "p", "u"}, "n", until,
                 [this](const Verdict& verdict) { said_.push_back(verdict.fits() ? "bound" : verdict.message()); });
   }
   // One whose answer is lost, and what is found instead.
@@ -76,15 +76,13 @@ class PodBinderTest : public ::testing::Test {
 TEST_F(PodBinderTest, AnAnswerIsAnAnswer) {
   PodBinder binder(api_);
   Bind(binder);
-  Bind(binder, Duration{7});
+  Bind(binder, util::After(Duration::Seconds(7)));
   Bind(binder);
-  EXPECT_THAT(api_.bound, ElementsAre("ns/p/u n", "ns/p/u n 7", "ns/p/u n"));
+  EXPECT_THAT(api_.bound, ElementsAre("ns/p/u n", "ns/p/u n in time", "ns/p/u n"));
   EXPECT_EQ(binder.open(), 3u);
   api_.binds[0]({201, ""});
   api_.binds[1]({409, "taken"});
-  ApiStatus unsent{0, "no time left"};
-  unsent.unsent = true;
-  api_.binds[2](unsent);
+  api_.binds[2]({0, "no time left", ErrorKind::kUnsent});
   EXPECT_THAT(said_, ElementsAre("bound", "taken", "no time left"));
   EXPECT_EQ(binder.open(), 0u);
   EXPECT_THAT(api_.gets, IsEmpty());

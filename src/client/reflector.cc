@@ -2,11 +2,11 @@
 // List, watch, resume, list again: how a copy of one kind of objects is kept.
 #include "client/reflector.h"
 
-#include "berth/host/annotations.h"
-
 #include <algorithm>
 #include <unordered_set>
 #include <vector>
+
+#include "berth/host/annotations.h"
 
 namespace berth::client {
 namespace {

@@ -15,7 +15,7 @@ Binder::Binder(Core& core)
                                std::function<void()> again) { AskLater(doubt, std::move(again)); }}) {}
 
 void Binder::Bind(const Pod& pod, const std::string& node, std::function<void(Verdict)> done) {
-  binder_.Bind(client::NameOf(pod), node, std::nullopt, std::move(done));
+  binder_.Bind(client::NameOf(pod), node, util::kNoDeadline, std::move(done));
 }
 
 void Binder::AskLater(const client::PodBinder::Doubt& doubt, std::function<void()> again) {

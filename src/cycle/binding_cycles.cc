@@ -83,10 +83,9 @@ std::string BindingCycles::Begin(queue::PodTicket ticket, const framework::Profi
     AfterPermit(run, {}, "");
     return "";
   }
-  waiting->OnDone([this, run, &inbox = core_.inbox, alive = core_.alive](Verdict verdict, std::string plugin) {
-    if (!*alive) return;
-    inbox.Post([this, run, alive, verdict = std::move(verdict), plugin = std::move(plugin)] {
-      if (*alive) AfterPermit(run, verdict, plugin);
+  waiting->OnDone([this, run, link = core_.owner.link()](Verdict verdict, std::string plugin) {
+    Core::Post(link, [this, run, verdict = std::move(verdict), plugin = std::move(plugin)] {
+      AfterPermit(run, verdict, plugin);
     });
   });
   return "";
@@ -158,7 +157,7 @@ void BindingCycles::Await(const RunPtr& run, const std::function<void(framework:
     std::optional<Ruling> early;
   };
   auto call = std::make_shared<Call>();
-  stage([this, run, call, then, &inbox = core_.inbox, alive = core_.alive](Ruling ruling) {
+  stage([this, run, call, then, link = core_.owner.link()](Ruling ruling) {
     {
       const std::lock_guard lock(call->mutex);
       if (!call->returned) {
@@ -166,10 +165,7 @@ void BindingCycles::Await(const RunPtr& run, const std::function<void(framework:
         return;
       }
     }
-    if (!*alive) return;
-    inbox.Post([this, run, then, alive, ruling = std::move(ruling)] {
-      if (*alive) (this->*then)(run, ruling);
-    });
+    Core::Post(link, [this, run, then, ruling = std::move(ruling)] { (this->*then)(run, ruling); });
   });
   {
     const std::lock_guard lock(call->mutex);

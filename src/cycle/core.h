@@ -2,9 +2,9 @@
 // Core: what the parts of one scheduler share. Each part changes only what its own header says.
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "client/cluster_api.h"
 #include "client/reflector.h"
@@ -13,6 +13,7 @@
 #include "framework/engine.h"
 #include "queue/scheduling_queue.h"
 #include "util/inbox.h"
+#include "util/owner_link.h"
 #include "util/timer_queue.h"
 
 namespace berth::cycle {
@@ -35,8 +36,8 @@ struct Core {
   std::unique_ptr<queue::SchedulingQueue> queue;
   client::Reflector* pods = nullptr;
   size_t requests = 0;  // writes and reads whose answer is still to come
-  // Gone with the scheduler: letters and answers that come later look here first.
-  std::shared_ptr<std::atomic<bool>> alive = std::make_shared<std::atomic<bool>>(true);
+  // Of letters and answers, which may come when the scheduler is gone.
+  util::Owner<Core> owner{this};
 
   const framework::Profile* ProfileOf(const Pod& pod) const { return engine->FindProfile(pod.scheduler_name); }
   // The pod as the watch has it; null when it is not (or no longer) there.
@@ -54,11 +55,15 @@ struct Core {
   template <class Fn>
   auto Counted(Fn fn) {
     ++requests;
-    return [this, guard = alive, fn = std::move(fn)](auto&&... args) {
-      if (!*guard) return;
+    return owner.link().Guard([this, fn = std::move(fn)](auto&&... args) {
       --requests;
       fn(std::forward<decltype(args)>(args)...);
-    };
+    });
+  }
+  // From any thread: `fn` runs on the scheduling thread, unless the scheduler of `link` is gone by then.
+  template <class Fn>
+  static void Post(const util::OwnerLink<Core>& link, Fn fn) {
+    link.Call([&](Core& core) { core.inbox.Post(link.Guard(std::move(fn))); });
   }
 };
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <thread>
 #include <utility>
 
@@ -19,6 +18,7 @@
 #include "cycle/queue_setup.h"
 #include "cycle/recorder.h"
 #include "cycle/status_writer.h"
+#include "util/answer_once.h"
 
 namespace berth::cycle {
 namespace {
@@ -39,7 +39,7 @@ class Scheduler::Impl {
                   [this](const std::string& uid, const std::string& cause) { return bindings.Cancel(uid, cause); }),
         handlers(core) {}
   ~Impl() {
-    *core.alive = false;
+    core.owner.Leave();
     core.queue.reset();  // tickets that outlive it do nothing; without this they would ask parts that are gone
   }
 
@@ -227,30 +227,17 @@ bool Scheduler::Impl::Suspend(queue::PodTicket& ticket, const Snapshot& snapshot
   for (const Row row : judgement.feasible) names.push_back(snapshot.node(row).name());
   std::sort(names.begin(), names.end());
   // Answers once; an adviser that drops it without an answer has failed, so that the pods behind do not wait for ever.
-  struct Answer {
-    std::function<void(const Verdict&, framework::Advice)> resume;
-    std::function<void()> dropped;
-    std::atomic<bool> given = false;
-    ~Answer() {
-      if (!given.exchange(true)) dropped();
-    }
-  };
   const uint64_t number = ++suspensions;
-  auto answer = std::make_shared<Answer>();
-  answer->resume = [this, number, alive = core.alive](const Verdict& verdict, framework::Advice advice) {
-    if (*alive) Resume(number, verdict, std::move(advice));
-  };
-  answer->dropped = [this, number, &inbox = core.inbox, alive = core.alive] {
-    if (!*alive) return;
-    inbox.Post([this, number, alive] {
-      if (*alive) Resume(number, Verdict::Fail("the extender gave no answer"), {});
-    });
-  };
-  const auto resume = [answer](const Verdict& verdict, framework::Advice advice) {
-    if (!answer->given.exchange(true)) answer->resume(verdict, std::move(advice));
-  };
-  if (!core.options.adviser->Ask(ticket.pod(), names, resume)) {
-    answer->given = true;
+  const util::OwnerLink<Core> link = core.owner.link();
+  const util::AnswerOnce<const Verdict&, framework::Advice> answer(
+      link.Guard([this, number](const Verdict& verdict, framework::Advice advice) {
+        Resume(number, verdict, std::move(advice));
+      }),
+      [this, number, link] {
+        Core::Post(link, [this, number] { Resume(number, Verdict::Fail("the extender gave no answer"), {}); });
+      });
+  if (!core.options.adviser->Ask(ticket.pod(), names, answer)) {
+    answer.Withdraw();
     return false;
   }
   suspended = Suspended{std::move(ticket), std::move(names), number};

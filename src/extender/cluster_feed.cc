@@ -12,13 +12,6 @@
 namespace berth::extender {
 namespace {
 
-// kube-scheduler waits for a bind for the extender's httpTimeout, 5 s unless told otherwise; then it gives the pod's
-// place to others, and a Binding posted after that would put the pod where its room is taken. Together these are less:
-// to read the pod, and until its Binding is sent. Its answer may take longer; it changes nothing any more.
-constexpr Duration kFindWithin = Duration::Seconds(2);
-constexpr Duration kBindWithin = Duration::Millis(2500);
-static_assert(kFindWithin.ns + kBindWithin.ns < Duration::Seconds(5).ns);
-
 constexpr const char* kTooLate = "it took too long: whoever asked may have given up";
 
 }  // namespace
@@ -126,34 +119,32 @@ Error ClusterFeed::ReadWith(std::span<const std::shared_ptr<const Node>> nodes, 
   return Error::Ok();
 }
 
-void ClusterFeed::FindPod(const std::string& ns, const std::string& name,
+void ClusterFeed::FindPod(const std::string& ns, const std::string& name, util::Deadline until,
                           std::function<void(Result<std::shared_ptr<const Pod>>)> done) {
-  const Time until = clock_.Now() + kFindWithin;
   Post([this, ns, name, until, done = std::move(done)] {
     const auto answer = [this, ns, name, until, done](const client::ApiStatus& status, const Ptr<Pod>& pod) {
       if (status.not_found()) {
         const Error none("pod " + ns + "/" + name + " not found", ErrorKind::kNotFound);
         return Later([done, none] { done(none); });
       }
-      const bool late = clock_.Now() >= until;
+      const bool late = util::IsOver(until);
       if (status.ok() && pod && !late) return Later([done, pod] { done(pod); });
-      const Error error("pod " + ns + "/" + name +
-                        " cannot be read: " + (status.ok() && late ? kTooLate : client::TextOf(status)));
+      const Error error =
+          (status.ok() && late ? Error(kTooLate, ErrorKind::kTimedOut) : Error(client::TextOf(status), status.kind))
+              .Wrap("pod " + ns + "/" + name + " cannot be read");
       Later([done, error] { done(error); });
     };
-    const Duration left = until - clock_.Now();
-    if (left.ns <= 0) return answer({}, nullptr);
-    api_->GetPodWithin(left, ns, name, answer);
+    if (util::IsOver(until)) return answer({}, nullptr);
+    api_->GetPodBy(until, ns, name, answer);
   });
 }
 
-void ClusterFeed::Bind(const Pod& pod, const std::string& node, std::function<void(Verdict)> done) {
-  const Time until = clock_.Now() + kBindWithin;
+void ClusterFeed::Bind(const Pod& pod, const std::string& node, util::Deadline until,
+                       std::function<void(Verdict)> done) {
   Post([this, pod = client::NameOf(pod), node, until, done = std::move(done)] {
     const auto answer = [this, done](const Verdict& verdict) { Later([done, verdict] { done(verdict); }); };
-    const Duration left = until - clock_.Now();
-    if (left.ns <= 0) return answer(Verdict::Fail(kTooLate));
-    binder_->Bind(pod, node, left, answer);
+    if (util::IsOver(until)) return answer(Verdict::Fail(kTooLate));
+    binder_->Bind(pod, node, until, answer);
   });
 }
 

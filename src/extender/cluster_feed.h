@@ -50,12 +50,12 @@ class ClusterFeed final : public NodeSource, public Binder {
   // As ClusterMirror::Ages; none when it is stopped. Thread safety: any thread.
   std::vector<std::pair<Kind, Duration>> Ages();
 
-  // Both fail, and post nothing, when kube-scheduler would not wait for it any more: the thread, the bounded rate of
-  // requests or the API server may be slow.
-  void FindPod(const std::string& ns, const std::string& name,
+  // Both fail, and send nothing, once the deadline is over: the thread, the bounded rate of requests or the API server
+  // may be slow.
+  void FindPod(const std::string& ns, const std::string& name, util::Deadline until,
                std::function<void(Result<std::shared_ptr<const Pod>>)> done) override;
   // A binding whose answer was lost is looked up before it is called a failure.
-  void Bind(const Pod& pod, const std::string& node, std::function<void(Verdict)> done) override;
+  void Bind(const Pod& pod, const std::string& node, util::Deadline until, std::function<void(Verdict)> done) override;
 
  private:
   ClusterFeed(const Clock& clock, util::Log& log);

@@ -39,7 +39,7 @@ struct World {
   std::map<Kind, client::WatchCallbacks> watches;
   std::map<std::string, Pod> pods;  // for GetPod, by namespace/name
   std::vector<std::string> bound;
-  Duration bind_within;  // of the last one
+  util::Deadline bind_by;  // of the last one
   ApiStatus bind_status, get_status;
   std::function<void()> before_get;  // called when a pod is asked for
   std::vector<Kind> listed;
@@ -94,9 +94,9 @@ class FakeApi final : public client::ClusterApi {
     if (status.ok()) pod = std::make_shared<const Pod>(it->second);
     world_.inbox->Post([done = std::move(done), status, pod] { done(status, pod); });
   }
-  void BindWithin(Duration within, const client::ObjectName& pod, const std::string& node,
-                  client::Answer done) override {
-    world_.bind_within = within;
+  void BindBy(util::Deadline until, const client::ObjectName& pod, const std::string& node,
+              client::Answer done) override {
+    world_.bind_by = until;
     Bind(pod, node, std::move(done));
   }
   void Bind(const client::ObjectName& pod, const std::string& node, client::Answer done) override {
@@ -179,15 +179,20 @@ class ClusterFeedTest : public ::testing::Test {
     const Row row = snapshot.FindRow(node);
     return row == kNoRow ? 0 : snapshot.pods(row).size();
   }
-  std::string BindNow(const Pod& pod, const std::string& node) {
+  std::string BindNow(const Pod& pod, const std::string& node, util::Deadline until = util::kNoDeadline) {
     std::promise<std::string> said;
-    feed_->Bind(pod, node, [&](const Verdict& verdict) { said.set_value(verdict.fits() ? "" : verdict.message()); });
+    feed_->Bind(pod, node, until,
+                [&](const Verdict& verdict) { said.set_value(verdict.fits() ? "" : verdict.message()); });
     return said.get_future().get();
   }
-  Result<std::shared_ptr<const Pod>> Find(const std::string& name) {
+  Result<std::shared_ptr<const Pod>> Find(const std::string& name, util::Deadline until = util::kNoDeadline) {
     std::promise<Result<std::shared_ptr<const Pod>>> said;
-    feed_->FindPod("default", name, [&](Result<std::shared_ptr<const Pod>> pod) { said.set_value(std::move(pod)); });
+    feed_->FindPod("default", name, until,
+                   [&](Result<std::shared_ptr<const Pod>> pod) { said.set_value(std::move(pod)); });
     return said.get_future().get();
+  }
+  static void WaitFor(util::Deadline deadline) {
+    while (!util::IsOver(deadline)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 
   HastenedClock clock_;
@@ -383,9 +388,9 @@ TEST_F(ClusterFeedTest, ABindingWhoseAnswerIsLostIsLookedUp) {
 TEST_F(ClusterFeedTest, ABindingIsNotPostedWhenKubeSchedulerHasGivenUp) {
   feed_->Start({}, {});
   world_.pods["default/p"] = *PodOn("p", "1", "");
-  EXPECT_EQ(BindNow(*PodOn("p", "1", ""), "n"), "");
-  EXPECT_GT(world_.bind_within, Duration{});
-  EXPECT_LE(world_.bind_within, Duration::Millis(2500));
+  const util::Deadline far = util::After(Duration::Seconds(600));
+  EXPECT_EQ(BindNow(*PodOn("p", "1", ""), "n", far), "");
+  EXPECT_EQ(world_.bind_by, far) << "the request carries it on";
   EXPECT_EQ(world_.bound.size(), 1u);
 
   // The thread is busy while time passes.
@@ -395,17 +400,18 @@ TEST_F(ClusterFeedTest, ABindingIsNotPostedWhenKubeSchedulerHasGivenUp) {
     go_on.get_future().wait();
   });
   busy.get_future().wait();
-  feed_->Bind(*PodOn("p", "1", ""), "n", [&](const Verdict& verdict) {
+  const util::Deadline soon = util::After(Duration::Millis(5));
+  feed_->Bind(*PodOn("p", "1", ""), "n", soon, [&](const Verdict& verdict) {
     EXPECT_THAT(verdict.message(), HasSubstr("took too long"));
     bound.set_value();
   });
   bool asked = false;
   world_.before_get = [&] { asked = true; };
-  feed_->FindPod("default", "p", [&](const Result<std::shared_ptr<const Pod>>& pod) {
+  feed_->FindPod("default", "p", soon, [&](const Result<std::shared_ptr<const Pod>>& pod) {
     EXPECT_FALSE(pod.ok());
     found.set_value();
   });
-  clock_.Skip(Duration::Seconds(3));
+  WaitFor(soon);
   go_on.set_value();
   bound.get_future().wait();
   found.get_future().wait();
@@ -416,11 +422,12 @@ TEST_F(ClusterFeedTest, ABindingIsNotPostedWhenKubeSchedulerHasGivenUp) {
 TEST_F(ClusterFeedTest, APodThatIsReadTooLateIsNotFound) {
   feed_->Start({}, {});
   world_.pods["default/p"] = *PodOn("p", "1", "");
-  world_.before_get = [this] { clock_.Skip(Duration::Seconds(2)); };
-  const auto found = Find("p");
+  const util::Deadline soon = util::After(Duration::Millis(20));
+  world_.before_get = [soon] { WaitFor(soon); };
+  const auto found = Find("p", soon);
   ASSERT_FALSE(found.ok());
   EXPECT_THAT(found.error().text(), HasSubstr("pod default/p cannot be read: it took too long"));
-  EXPECT_EQ(found.error().kind(), ErrorKind::kOther);
+  EXPECT_EQ(found.error().kind(), ErrorKind::kTimedOut);
   EXPECT_EQ(Find("q").error().kind(), ErrorKind::kNotFound);  // that is certain, however late
 }
 
@@ -437,7 +444,7 @@ TEST_F(ClusterFeedTest, StopDropsWhatWaitsForAnAnswer) {
   feed_->Start({}, {});
   auto waits = std::make_shared<int>(0);
   const std::weak_ptr<int> waiting = waits;
-  feed_->Bind(*PodOn("p", "1", ""), "n", [waits](const Verdict&) { ++*waits; });
+  feed_->Bind(*PodOn("p", "1", ""), "n", util::kNoDeadline, [waits](const Verdict&) { ++*waits; });
   waits.reset();
   {
     std::unique_lock lock(world_.mutex);
@@ -446,8 +453,8 @@ TEST_F(ClusterFeedTest, StopDropsWhatWaitsForAnAnswer) {
   feed_->Stop();
   EXPECT_TRUE(waiting.expired());
   // Who comes later is not answered either, and harms nobody.
-  feed_->Bind(*PodOn("p", "1", ""), "n", [](const Verdict&) { FAIL(); });
-  feed_->FindPod("default", "p", [](const Result<std::shared_ptr<const Pod>>&) { FAIL(); });
+  feed_->Bind(*PodOn("p", "1", ""), "n", util::kNoDeadline, [](const Verdict&) { FAIL(); });
+  feed_->FindPod("default", "p", util::kNoDeadline, [](const Result<std::shared_ptr<const Pod>>&) { FAIL(); });
   EXPECT_EQ(world_.bound.size(), 1u);
 }
 

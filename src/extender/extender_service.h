@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "berth/clock.h"
@@ -25,6 +27,7 @@
 #include "framework/host.h"
 #include "framework/plugin_indexes.h"
 #include "framework/profile.h"
+#include "util/deadline.h"
 #include "util/metrics.h"
 
 namespace berth::extender {
@@ -43,12 +46,16 @@ class NodeSource {
   virtual bool ready() const = 0;
 };
 
-// The way to the API server for bindings.
-class Binder : public Writer {
+// The way to the API server for bindings. Nothing is sent after the deadline: whoever asked may have given up. `done`
+// is called once, on any thread.
+class Binder {
  public:
-  // The pod as the API server has it; kNotFound when there is none. `done` is called once, on any thread.
-  virtual void FindPod(const std::string& ns, const std::string& name,
+  virtual ~Binder() = default;
+  // The pod as the API server has it; kNotFound when there is none.
+  virtual void FindPod(const std::string& ns, const std::string& name, util::Deadline until,
                        std::function<void(Result<std::shared_ptr<const Pod>>)> done) = 0;
+  virtual void Bind(const Pod& pod, const std::string& node, util::Deadline until,
+                    std::function<void(Verdict)> done) = 0;
 };
 
 struct ServiceOptions {
@@ -107,14 +114,22 @@ class ExtenderService {
   const framework::Profile& profile() const { return *profile_; }
 
  private:
-  // Plugins write through it.
+  // Plugins write through it. A binding that kube-scheduler asked for has that request's deadline, however long its
+  // plugin has taken. Thread safety: any thread.
   class BindWriter final : public Writer {
    public:
     explicit BindWriter(Binder* binder) : binder_(binder) {}
     void Bind(const Pod& pod, const std::string& node, std::function<void(Verdict)> done) override;
+    // A request that is under way for as long as the token lives, which may be longer than this.
+    std::shared_ptr<void> Expect(const Pod& pod, const std::string& node, util::Deadline until);
 
    private:
+    struct Expected {
+      std::mutex mutex;
+      std::multimap<std::pair<std::string, std::string>, util::Deadline> by_uid_and_node;
+    };
     Binder* binder_;
+    const std::shared_ptr<Expected> expected_ = std::make_shared<Expected>();
   };
   // Called with a cluster and, by place in the request, the row of each node there; kNoRow: unknown.
   using Ask = std::function<void(const Snapshot&, std::span<const Row>)>;
@@ -132,7 +147,8 @@ class ExtenderService {
   // By place; rows that are kNoRow get `absent`.
   Result<std::vector<int64_t>> Totals(const Pod& pod, const Snapshot& snapshot, std::span<const Row> rows,
                                       int64_t absent) const;
-  void BindPod(std::shared_ptr<const Pod> pod, const std::string& node, std::function<void(std::string)> done);
+  void BindPod(std::shared_ptr<const Pod> pod, const std::string& node, util::Deadline until,
+               std::function<void(std::string)> done);
 
   const Clock& clock_;
   NodeSource* const nodes_;

@@ -2,6 +2,8 @@
 // Binding: whoever reaches the port asks with our rights, so the pod is looked at first.
 #include <algorithm>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -13,6 +15,13 @@ namespace berth::extender {
 namespace {
 
 constexpr char kNoBinder[] = "cannot bind: no API server is configured";
+
+// kube-scheduler waits for a bind for the extender's httpTimeout, 5 s unless told otherwise; then it gives the pod's
+// place to others, and a Binding posted after that would put the pod where its room is taken. This is less: from the
+// request, over reading the pod and what plugins do, until the Binding is sent. Its answer may take longer; it changes
+// nothing any more.
+constexpr Duration kBindWithin = Duration::Millis(4500);
+static_assert(kBindWithin < Duration::Seconds(5));
 
 std::string Quoted(const std::string& text) { return Value::String(text).ToJson(); }
 
@@ -66,31 +75,51 @@ std::string ErrorOf(const Verdict& verdict) {
 
 }  // namespace
 
+std::shared_ptr<void> ExtenderService::BindWriter::Expect(const Pod& pod, const std::string& node,
+                                                          util::Deadline until) {
+  const std::lock_guard lock(expected_->mutex);
+  const auto entry = expected_->by_uid_and_node.emplace(std::pair(pod.uid(), node), until);
+  return {nullptr, [expected = expected_, entry](void*) {
+            const std::lock_guard end(expected->mutex);
+            expected->by_uid_and_node.erase(entry);
+          }};
+}
+
 void ExtenderService::BindWriter::Bind(const Pod& pod, const std::string& node, std::function<void(Verdict)> done) {
   if (binder_ == nullptr) return done(Verdict::Fail(kNoBinder));
-  binder_->Bind(pod, node, std::move(done));
+  std::optional<util::Deadline> until;
+  {
+    const std::lock_guard lock(expected_->mutex);
+    const auto [from, to] = expected_->by_uid_and_node.equal_range({pod.uid(), node});
+    for (auto entry = from; entry != to; ++entry) until = std::max(until.value_or(entry->second), entry->second);
+  }
+  binder_->Bind(pod, node, until.value_or(util::After(kBindWithin)), std::move(done));
 }
 
 void ExtenderService::Bind(const ExtenderBindingArgs& args, std::function<void(std::string)> done) {
   if (!options_.bind_refusal.empty()) return done(options_.bind_refusal);
   if (std::string wrong = Wrong(args); !wrong.empty()) return done(std::move(wrong));
   if (binder_ == nullptr) return done(kNoBinder);
-  binder_->FindPod(args.pod_namespace, args.pod_name,
-                   [this, args, done = std::move(done)](const Result<std::shared_ptr<const Pod>>& found) {
+  const util::Deadline until = util::After(kBindWithin);
+  binder_->FindPod(args.pod_namespace, args.pod_name, until,
+                   [this, args, until, done = std::move(done)](const Result<std::shared_ptr<const Pod>>& found) {
                      if (!found.ok()) return done(found.error().text());
                      std::string objection = Objection(args, **found, options_.scheduler_names);
                      if (!objection.empty()) return done(std::move(objection));
-                     BindPod(found.value(), args.node, done);
+                     BindPod(found.value(), args.node, until, done);
                    });
 }
 
-void ExtenderService::BindPod(std::shared_ptr<const Pod> pod, const std::string& node,
+void ExtenderService::BindPod(std::shared_ptr<const Pod> pod, const std::string& node, util::Deadline until,
                               std::function<void(std::string)> done) {
-  if (profile_->bind.empty())
-    return writer_.Bind(*pod, node, [done = std::move(done)](const Verdict& verdict) { done(ErrorOf(verdict)); });
+  if (profile_->bind.empty()) {
+    return binder_->Bind(*pod, node, until,
+                         [done = std::move(done)](const Verdict& verdict) { done(ErrorOf(verdict)); });
+  }
+  const std::shared_ptr<void> expected = writer_.Expect(*pod, node, until);
   std::make_shared<framework::BindingStages>(*profile_, Placement{std::move(pod), node}, std::vector<StateSlot>(),
                                              &judging_)
-      ->Bind([done = std::move(done)](const framework::Ruling& ruling) { done(ErrorOf(ruling.verdict)); });
+      ->Bind([done = std::move(done), expected](const framework::Ruling& ruling) { done(ErrorOf(ruling.verdict)); });
 }
 
 }  // namespace berth::extender

@@ -337,6 +337,37 @@ TEST_F(ExtenderServiceTest, BindPluginsAreAskedInTurnUntilOneTakesThePod) {
   EXPECT_EQ(BindError(*Make(ProfileOf({"Passes"})), args), "no Bind plugin took the pod");
 }
 
+// Binds the pod where it was asked to, and, which nobody asked for, elsewhere.
+class BindsTwice final : public BindPlugin {
+ public:
+  static constexpr std::string_view kName = "BindsTwice";
+  static inline std::function<void(const char*)> said;
+  explicit BindsTwice(Handle& handle) : handle_(handle) {}
+  void Bind(const Placement& placement, StateSlot&, Done done) const override {
+    handle_.writer().Bind(*placement.pod, placement.node, [](const Verdict&) { said("asked for"); });
+    handle_.writer().Bind(*placement.pod, "elsewhere", [](const Verdict&) { said("not asked for"); });
+    done({});
+  }
+
+ private:
+  Handle& handle_;
+};
+
+TEST_F(ExtenderServiceTest, ABindRequestHasOneDeadlineForAllThatIsSentForIt) {
+  binder_.pods["default/p"] = MakePod("p").Uid("u");
+  const ExtenderBindingArgs args = {"p", "default", "u", "n"};
+  ASSERT_EQ(BindError(*Make(ProfileOf({"Heat"})), args), "");
+  EXPECT_LT(util::Left(binder_.find_by), Duration::Seconds(5)) << "kube-scheduler gives up then";
+  EXPECT_FALSE(util::IsOver(binder_.find_by));
+  EXPECT_EQ(binder_.bind_by, binder_.find_by);
+
+  registry_.Add<BindsTwice>();
+  std::vector<std::pair<std::string, bool>> said;
+  BindsTwice::said = [&](const char* what) { said.emplace_back(what, binder_.bind_by == binder_.find_by); };
+  ASSERT_EQ(BindError(*Make(ProfileOf({"BindsTwice"})), args), "");
+  EXPECT_THAT(said, ElementsAre(std::pair("asked for", true), std::pair("not asked for", false)));
+}
+
 TEST_F(ExtenderServiceTest, ARejectionBeforeAllNodesIsAboutTheNodesAskedAboutInBothShapes) {
   const std::string label(LabelPriority::kDefaultLabel);
   const std::string error = "all node do not have label " + label;

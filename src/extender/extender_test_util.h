@@ -64,14 +64,17 @@ class TestBinder final : public Binder {
   std::map<std::string, Pod> pods;
   std::vector<std::string> bound;
   Verdict answer;
+  util::Deadline find_by, bind_by;  // of the last ones
 
-  void FindPod(const std::string& ns, const std::string& name,
+  void FindPod(const std::string& ns, const std::string& name, util::Deadline until,
                std::function<void(Result<std::shared_ptr<const Pod>>)> done) override {
+    find_by = until;
     const auto it = pods.find(ns + "/" + name);
     if (it == pods.end()) return done(Error("pod " + ns + "/" + name + " not found", ErrorKind::kNotFound));
     done(std::make_shared<const Pod>(it->second));
   }
-  void Bind(const Pod& pod, const std::string& node, std::function<void(Verdict)> done) override {
+  void Bind(const Pod& pod, const std::string& node, util::Deadline until, std::function<void(Verdict)> done) override {
+    bind_by = until;
     bound.push_back(FullName(pod) + " to " + node);
     done(answer);
   }

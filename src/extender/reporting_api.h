@@ -41,13 +41,13 @@ class ReportingApi final : public client::ClusterApi {
   void Bind(const client::ObjectName& pod, const std::string& node, client::Answer done) override {
     api_->Bind(pod, node, std::move(done));
   }
-  void GetPodWithin(Duration within, const std::string& ns, const std::string& name,
-                    std::function<void(const client::ApiStatus&, Ptr<Pod>)> done) override {
-    api_->GetPodWithin(within, ns, name, std::move(done));
+  void GetPodBy(util::Deadline until, const std::string& ns, const std::string& name,
+                std::function<void(const client::ApiStatus&, Ptr<Pod>)> done) override {
+    api_->GetPodBy(until, ns, name, std::move(done));
   }
-  void BindWithin(Duration within, const client::ObjectName& pod, const std::string& node,
-                  client::Answer done) override {
-    api_->BindWithin(within, pod, node, std::move(done));
+  void BindBy(util::Deadline until, const client::ObjectName& pod, const std::string& node,
+              client::Answer done) override {
+    api_->BindBy(until, pod, node, std::move(done));
   }
   void PatchPodStatus(const client::PodStatusPatch& patch, client::Answer done) override {
     api_->PatchPodStatus(patch, std::move(done));

@@ -305,7 +305,7 @@ TEST_F(BindingStagesTest, BindersAreCalledUnderTheLockThatTheirHostGaveAndAnswer
       std::thread([&] { note(name); }).join();
       done(*name == 'a' ? Verdict::Skip() : Verdict());
     });
-  std::make_shared<BindingStages>(maker_.profile, Placement{std::make_shared<const Pod>(MakePod("p").Build()), "n"},
+  std::make_shared<BindingStages>(maker_.profile(), Placement{std::make_shared<const Pod>(MakePod("p").Build()), "n"},
                                   std::vector<StateSlot>{}, &calling)
       ->Bind([&](const Ruling&) { note("done"); });
   EXPECT_THAT(calls_, ElementsAre("a held", "b held", "done free"));

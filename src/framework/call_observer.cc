@@ -10,11 +10,10 @@ namespace berth::framework {
 
 std::string_view ToString(PluginFunction function) {
   static constexpr std::string_view kNames[kPluginFunctions] = {
-      "PreEnqueue", "Less",        "PreFilter", "AddPod",     "RemovePod",     "Filter",          "PostFilter",
-      "PreScore",   "Score",       "Normalize", "Reserve",    "Unreserve",     "Permit",          "PreBindPreFlight",
-      "PreBind",    "Bind",        "PostBind",  "Sign",       "Clone",         "a queueing hint", "MakeIndex",
-      "its index",  "its factory", "DependsOn", "TracksPods", "normalization", "EventsToRegister",
-      "Annotations"};
+      "PreEnqueue", "Less",        "PreFilter", "AddPod",     "RemovePod",     "Filter",           "PostFilter",
+      "PreScore",   "Score",       "Normalize", "Reserve",    "Unreserve",     "Permit",           "PreBindPreFlight",
+      "PreBind",    "Bind",        "PostBind",  "Sign",       "Clone",         "a queueing hint",  "MakeIndex",
+      "its index",  "its factory", "DependsOn", "TracksPods", "normalization", "EventsToRegister", "Annotations"};
   static_assert(static_cast<size_t>(PluginFunction::kAnnotations) + 1 == kPluginFunctions);
   return kNames[static_cast<size_t>(function)];
 }

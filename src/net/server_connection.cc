@@ -81,9 +81,8 @@ HttpResponse Unanswered() {
 }
 
 Respond RespondTo(const std::shared_ptr<EventLoop>& loop, const std::shared_ptr<AnswerSlot>& slot) {
-  return util::AnswerOnce<HttpResponse>(
-      [loop, slot](HttpResponse response) { Give(loop, slot, std::move(response)); },
-      [loop, slot] { Give(loop, slot, Unanswered()); });
+  return util::AnswerOnce<HttpResponse>([loop, slot](HttpResponse response) { Give(loop, slot, std::move(response)); },
+                                        [loop, slot] { Give(loop, slot, Unanswered()); });
 }
 
 }  // namespace

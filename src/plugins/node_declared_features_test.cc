@@ -14,7 +14,7 @@ TEST(NodeDeclaredFeaturesTest, InferredFeaturesMustBeDeclared) {
     p.host_network = true;
     p.host_users = false;
   };
-  const auto restarts_all = [](Pod& p) { p.containers[0].restarts_all_containers = true; };
+  const auto restarts_all = [](Pod& p) { p.containers.Edit()[0].restarts_all_containers = true; };
   const std::string users(kUserNamespacesHostNetworkFeature), restart(kRestartAllContainersFeature);
   const Verdict missing = NodeDeclaredFeatures::kFeatureMissing;
   const struct {

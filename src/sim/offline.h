@@ -18,8 +18,8 @@ namespace berth::sim {
 void Fill(cluster::ClusterState& state, const LoadedObjects& objects, const framework::Engine& engine,
           const Pod* except);
 
-// Judges `pod` as if it were not bound. Its own nomination decides whether it may preempt; it does not narrow the nodes:
-// all that fit are scored. REQUIRES: the pod is one of `objects.of<Pod>()`.
+// Judges `pod` as if it were not bound. Its own nomination decides whether it may preempt; it does not narrow the
+// nodes: all that fit are scored. REQUIRES: the pod is one of `objects.of<Pod>()`.
 framework::Explanation ExplainOffline(framework::Engine& engine, const framework::Profile& profile,
                                       const LoadedObjects& objects, const Pod& pod);
 

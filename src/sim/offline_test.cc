@@ -96,12 +96,12 @@ TEST_F(OfflineTest, APodWhoseVictimsAreStillOnItsNominatedNodeMayNotPreempt) {
   } cases[] = {{"a", false}, {"b", true}, {"unknown", true}, {"", true}};
   Add(asked);
   for (const auto& test : cases) {
-    objects_.pods[2] = std::make_shared<const Pod>(MakePod(asked).Nominated(test.nominated).Build());
+    objects_.of<Pod>()[2] = std::make_shared<const Pod>(MakePod(asked).Nominated(test.nominated).Build());
     const framework::Explanation explanation = Explain("p");
     EXPECT_EQ(explanation.preemption.has_value(), test.eligible) << test.nominated;
-    EXPECT_EQ(explanation.message.find("not eligible due to a terminating pod on the nominated node.") ==
-                  std::string::npos,
-              test.eligible)
+    EXPECT_EQ(
+        explanation.message.find("not eligible due to a terminating pod on the nominated node.") == std::string::npos,
+        test.eligible)
         << explanation.message;
   }
 }

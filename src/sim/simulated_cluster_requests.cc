@@ -25,9 +25,7 @@ void SimulatedCluster::Later(Duration delay, std::function<void()> fn) {
   }));
 }
 
-void SimulatedCluster::Reply(std::function<void()> fn) {
-  inbox_.Post(owner_.link().Guard(std::move(fn)));
-}
+void SimulatedCluster::Reply(std::function<void()> fn) { inbox_.Post(owner_.link().Guard(std::move(fn))); }
 
 // `effect` looks at the store and returns what is to be told.
 void SimulatedCluster::Read(const Fate& fate, std::function<std::function<void()>()> effect) {

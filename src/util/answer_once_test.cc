@@ -51,7 +51,9 @@ TEST(AnswerOnceTest, AWithdrawnQuestionIsNeitherAnsweredNorMissed) {
     answer("late");
   }
   EXPECT_TRUE(heard.texts.empty());
-  { const AnswerOnce<int> quiet([](int) { FAIL(); }); }
+  {
+    const AnswerOnce<int> quiet([](int) { FAIL(); });
+  }
 }
 
 TEST(AnswerOnceTest, WhatTheAnswerHoldsIsLetGoWithIt) {

@@ -95,7 +95,7 @@ Error Try(OnePlugin one, const Pod& pod, const TestCluster& cluster, FirstAttemp
   sim::Simulation& simulation = **made;
   attempt.simulation = &simulation;
   std::string refused;
-  const auto create = [&](client::ClusterObject object) {
+  const auto create = [&](ClusterObject object) {
     const client::ApiStatus status = simulation.cluster().Create(std::move(object));
     if (!status.ok() && refused.empty()) refused = status.message;
   };

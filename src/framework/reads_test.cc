@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <stdexcept>
 #include <utility>
 
 namespace berth::framework {
@@ -26,6 +25,9 @@ TEST(ReadsTest, WhatPluginsDependOnIsAddedUpOverThePointsThatCount) {
   Profile profile;
   profile.pre_filter = {{&a, 0}, {&b, 1}};
   profile.filter = {{&a, 0}, {&b, 1}};
+  profile.plugins.push_back({"a", nullptr});
+  profile.plugins.push_back({"b", nullptr});
+  ASSERT_TRUE(TakeDeclarations(profile).ok());
 
   const Point before[] = {Point::kPreFilter};
   const Depends prepared = DependsAt(profile, before);

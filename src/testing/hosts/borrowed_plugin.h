@@ -33,6 +33,7 @@ class BorrowedPlugin final : public PreFilterPlugin, public FilterPlugin, public
   }
 
   Depends DependsOn(Point point) const override { return plugin_.DependsOn(point); }
+  AnnotationKeys Annotations() const override { return plugin_.Annotations(); }
   bool Sign(const Pod& pod, Signature& signature) const override { return plugin_.Sign(pod, signature); }
   std::optional<std::vector<EventRegistration>> EventsToRegister() const override { return plugin_.EventsToRegister(); }
 

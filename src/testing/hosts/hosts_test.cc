@@ -105,6 +105,41 @@ TEST(HostsTest, EveryHostShowsPodsNominationsAndOtherObjects) {
   }
 }
 
+// Fits where the node's note is the pod's, if it says that it reads both.
+class Notes final : public NodePlugin {
+ public:
+  static constexpr Reason kOther{"node(s) had another note"};
+  explicit Notes(AnnotationKeys keys) : keys_(std::move(keys)) {}
+  AnnotationKeys Annotations() const override { return keys_; }
+  Verdict FilterNode(const Pod& pod, NodeView node) const override {
+    const std::string* of_pod = pod.Annotation("note");
+    const std::string* of_node = node.Annotation("note");
+    return of_pod && of_node && *of_pod == *of_node ? kFits : kOther;
+  }
+
+ private:
+  const AnnotationKeys keys_;
+};
+
+TEST(HostsTest, EveryHostShowsTheAnnotationsThatThePluginDeclares) {
+  TestCluster cluster;
+  cluster.Add(MakeNode("a").Annotation("note", "x")).Add(MakeNode("b").Annotation("note", "y"));
+  const Pod pod = MakePod().Annotation("note", "x").Annotation("other", "y");
+  const std::map<std::string, Verdict> want = {{"a", kFits}, {"b", Notes::kOther}};
+  for (const Host host : kAllHosts) {
+    SCOPED_TRACE(ToString(host));
+    // Whatever another plugin was shown before.
+    EXPECT_EQ(FilterAll(host, Heat(), pod, cluster).at("b"), kFits);
+    EXPECT_EQ(FilterAll(host, Notes({{"note"}, {"note"}}), pod, cluster), want);
+  }
+  // Others are absent.
+  for (const Host host : kAllHosts) {
+    SCOPED_TRACE(ToString(host));
+    EXPECT_FALSE(FilterAll(host, Notes({{"note"}, {}}), pod, cluster).at("a").fits());
+    EXPECT_FALSE(FilterAll(host, Notes({{}, {"note"}}), pod, cluster).at("a").fits());
+  }
+}
+
 TEST(HostsTest, EveryHostGivesTheSameRawScores) {
   TestCluster cluster;
   cluster.Add(MakeNode("cool").Label("celsius", "18")).Add(MakeNode("warm").Label("celsius", "26"));

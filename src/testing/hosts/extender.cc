@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "cluster/applier.h"
 #include "cluster/cluster_state.h"
 #include "extender/extender_service.h"
 #include "testing/hosts/hosts.h"
@@ -23,11 +24,13 @@ class KnownCluster final : public extender::NodeSource {
   Error ReadWith(std::span<const std::shared_ptr<const Node>> nodes, bool,
                  const std::function<void(const Snapshot&)>& read) override {
     cluster::ClusterState state;
-    ForEachObject(snapshot_, [&]<class T>(std::shared_ptr<const T> object) { state.PutObject<T>(std::move(object)); });
-    for (auto& node : NodesOf(snapshot_)) state.PutNode(std::move(node));
-    for (const auto& node : nodes) state.PutNode(node);
-    for (auto& pod : PlacedPodsOf(snapshot_)) (void)state.AddPod(std::move(pod));
-    for (const auto& pod : NominatedPodsOf(snapshot_)) state.Nominate(pod, pod->nominated_node_name);
+    cluster::Applier applier(state);
+    const auto add = [&](const ClusterObject& object) { (void)applier.Add(object); };
+    ForEachObject(snapshot_, add);
+    for (const auto& node : NodesOf(snapshot_)) add(node);
+    for (const auto& node : nodes) add(node);
+    for (const auto& pod : PlacedPodsOf(snapshot_)) add(pod);
+    for (const auto& pod : NominatedPodsOf(snapshot_)) add(pod);
     read(state.snapshot());
     return Error::Ok();
   }

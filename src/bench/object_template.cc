@@ -133,7 +133,7 @@ Result<ClusterObject> ObjectTemplate::Decode(const Making& making, const Priorit
   if (kind_ == Kind::kPod) value = WithGoKeys(value);
   if (kind_ == Kind::kNode && !allocatable_.empty()) value = WithAllocatable(value, allocatable_);
 
-  DecodedObject decoded = DecodeObject(value.ToJson(), DecodeMode::kFile);
+  DecodedObject decoded = DecodeObject(value.ToJson(), DecodeMode::kFile, making.annotations);
   if (decoded.known() && decoded.errors.empty()) {
     MetaOf(decoded.object).uid = UidOf(making.serial);
     if (auto* pod = std::get_if<DecodedPod>(&decoded.object)) {

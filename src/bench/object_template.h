@@ -17,10 +17,11 @@ namespace berth::bench {
 
 // What one object is made from.
 struct Making {
-  int64_t index = 0, count = 1;  // .Index and .Count
-  std::string namespace_;        // of namespaced kinds
-  std::string name;              // replaces what the template says; empty: the template's name or generateName
-  uint64_t serial = 0;           // makes generated names and uids unique
+  int64_t index = 0, count = 1;     // .Index and .Count
+  std::string namespace_;           // of namespaced kinds
+  std::string name;                 // replaces what the template says; empty: the template's name or generateName
+  uint64_t serial = 0;              // makes generated names and uids unique
+  AnnotationKeys annotations = {};  // of pods and nodes: those that are kept
 };
 
 // The text is rendered, decoded, validated, defaulted and admitted for every object, as the API server would; only pods

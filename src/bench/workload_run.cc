@@ -53,8 +53,15 @@ ClusterObject WithFeatures(const ClusterObject& object, const List<std::string>&
 
 class WorkloadRun final : private cycle::Observer {
  public:
-  WorkloadRun(WorkloadPlan& plan, const config::SchedulerConfiguration& config, const Registry& registry, bool verify)
-      : plan_(plan), config_(config), registry_(registry), verify_(verify), clock_(kStart), cluster_(inbox_, clock_) {}
+  WorkloadRun(WorkloadPlan& plan, const config::SchedulerConfiguration& config, const Registry& registry, bool verify,
+              LogSink* log)
+      : plan_(plan),
+        config_(config),
+        registry_(registry),
+        verify_(verify),
+        log_(log),
+        clock_(kStart),
+        cluster_(inbox_, clock_) {}
 
   Result<WorkloadResult> Run();
 
@@ -100,6 +107,7 @@ class WorkloadRun final : private cycle::Observer {
   const config::SchedulerConfiguration& config_;
   const Registry& registry_;
   const bool verify_;
+  LogSink* const log_;
   util::VirtualClock clock_;
   util::Inbox inbox_;
   InstantCluster cluster_;
@@ -154,6 +162,7 @@ Error WorkloadRun::StartScheduler() {
   cycle::SchedulerOptions options;
   options.observer = this;
   options.verify = verify_;
+  options.log = log_;
   Result<std::unique_ptr<cycle::Scheduler>> made =
       cycle::Scheduler::Make(config, registry_, cluster_, inbox_, clock_, options);
   if (!made.ok()) return made.error();
@@ -206,6 +215,7 @@ Result<ClusterObject> WorkloadRun::Make(ObjectTemplate& from, Making making) {
   if (cluster_.size() >= kMaxObjects)
     return Error("there are " + std::to_string(kMaxObjects) + " objects, and there may not be more");
   making.serial = serial_++;
+  making.annotations = scheduler_->engine().annotations();
   const int64_t began = ProcessCpuNs();
   Result<ClusterObject> made = from.Make(making, cluster_.priority_classes());
   measurement_.Made(ProcessCpuNs() - began);
@@ -530,8 +540,8 @@ Error WorkloadRun::Barrier(const Operation& op) {
 }  // namespace
 
 Result<WorkloadResult> RunWorkload(WorkloadPlan& plan, const config::SchedulerConfiguration& config,
-                                   const Registry& registry, bool verify) {
-  return WorkloadRun(plan, config, registry, verify).Run();
+                                   const Registry& registry, bool verify, LogSink* log) {
+  return WorkloadRun(plan, config, registry, verify, log).Run();
 }
 
 }  // namespace berth::bench

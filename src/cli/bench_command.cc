@@ -11,7 +11,9 @@
 #include "bench/workload_run.h"
 #include "cli/flags.h"
 #include "cli/inputs.h"
+#include "cli/log_flags.h"
 #include "cli/table.h"
+#include "util/system_clock.h"
 
 namespace berth::cli {
 namespace {
@@ -146,9 +148,12 @@ int BenchCommand(const std::vector<std::string>& args, const Registry& registry,
                "make every decision twice, from memory and in full; exit code 1 if any differs or a plugin reads "
                "what it does not declare");
   command.Choice("o,output", &arguments.format, {"table", "json"}, "table (default) or json");
+  LogFlags log_flags;
+  log_flags.Declare(command);
   if (const std::optional<int> done = command.Read(args)) return *done;
   if (!command.rest().empty()) return command.Complain("unexpected argument \"" + command.rest().front() + "\"");
   if (arguments.files.empty()) return command.Complain("no file: -f is required");
+  if (const std::string objection = log_flags.Objection(); !objection.empty()) return command.Complain(objection);
 
   std::optional<std::vector<bench::WorkloadPlan>> plans = ReadPlans(arguments, err);
   if (!plans) return kBadInput;
@@ -160,11 +165,13 @@ int BenchCommand(const std::vector<std::string>& args, const Registry& registry,
     configurations.emplace(plan.scheduler_config, std::move(*read));
   }
 
+  const util::SystemClock wall;
+  util::Log log(err, log_flags.Options(util::log_level::kWarn), wall);
   std::vector<bench::WorkloadResult> results;
   bool all = true, failed = false;
   for (bench::WorkloadPlan& plan : *plans) {
     Result<bench::WorkloadResult> result =
-        bench::RunWorkload(plan, configurations.at(plan.scheduler_config), registry, arguments.verify);
+        bench::RunWorkload(plan, configurations.at(plan.scheduler_config), registry, arguments.verify, &log);
     if (!result.ok()) err << plan.test_case << "/" << plan.workload << ": " << result.error().text() << "\n";
     plan = {};  // its templates are not the next workload's memory
     failed |= !result.ok();

@@ -224,14 +224,14 @@ TEST_F(PluginAnnotationsTest, WhatNobodyDeclaresReadsAsAbsentAndVerifyNamesIt) {
   folder_.Write("pods.json", "[" + pod + "]");
   const std::vector<std::string> args = {"-f",       folder_.Path("objects.json"), "-f", folder_.Path("pods.json"),
                                          "--config", folder_.Path("config.yaml")};
-  EXPECT_THAT(Simulate(args), HasSubstr("1 placed, 0 pending"));
+  EXPECT_THAT(Simulate(args), HasSubstr("1 pod finished"));
   EXPECT_EQ(code_, 0) << said_;
 
   std::vector<std::string> verified = args;
   verified.push_back("--verify");
   Simulate(verified);
   EXPECT_EQ(code_, 1);
-  EXPECT_THAT(said_, HasSubstr("plugin Peeks read the pod annotation \"sim.berth.dev/run-for\" in Filter, which it "
+  EXPECT_THAT(said_, HasSubstr("plugin Peeks read the pod annotation \"acme.example/note\" in Filter, which it "
                                "does not declare"));
 }
 

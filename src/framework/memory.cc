@@ -27,7 +27,6 @@ Pod Stranger(const Pod& pod) {
   other.meta.generation = pod.meta.generation + 1;
   other.meta.creation_time = Time{pod.meta.creation_time.value_or(Time{}).ns + 1};
   other.meta.deletion_time.reset();
-  other.meta.annotations = Labels({{"\x01", "\x01"}});
   other.phase = "\x01";
   other.nominated_node_name = "\x01";
   other.conditions.push_back({"\x01", "\x01", "\x01", "\x01"});
@@ -118,6 +117,12 @@ bool Memory::Sign(const Pod& pod, std::string& out) const {
   for (const uint16_t plugin : signers_) {
     if (!CallSign(profile_, plugin, pod, signature)) return false;
     signature.Add("");
+  }
+  // A plugin that declares to read one need not sign it.
+  for (const std::string& key : profile_.annotations.pods) {
+    const std::string* value = pod.meta.annotations.Find(key);
+    signature.Add(int64_t{value != nullptr});
+    if (value) signature.Add(*value);
   }
   out = signature.text();
   return true;

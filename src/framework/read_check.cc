@@ -2,7 +2,11 @@
 // What covers what, and the calls, each with a snapshot that notes what is read.
 #include "framework/read_check.h"
 
+#include <algorithm>
 #include <optional>
+
+#include "berth/value.h"
+#include "framework/profile.h"
 
 namespace berth::framework {
 namespace {
@@ -10,7 +14,8 @@ namespace {
 constexpr RowFields kNodeObject = ReadSet::kNodeObject;
 // What a Node object is the source of.
 constexpr RowFields kOfNode = row_field::kName | row_field::kAllocatable | row_field::kLabels | row_field::kTaints |
-                              row_field::kUnschedulable | row_field::kImages | row_field::kFeatures;
+                              row_field::kUnschedulable | row_field::kImages | row_field::kFeatures |
+                              row_field::kAnnotations;
 
 struct Column {
   RowFields field;
@@ -32,6 +37,7 @@ constexpr Column kColumns[] = {
     {row_field::kPorts, "host ports", epoch::kOwnIndex},
     {row_field::kPods, "pods", epoch::kOwnIndex},
     {row_field::kNominated, "nominated pods", epoch::kOwnIndex},
+    {row_field::kAnnotations, "node annotations", epoch::kOwnIndex},
     {kNodeObject, "Node objects", epoch::kOwnIndex | epoch::kNodeSet | epoch::kNodeLabels},
 };
 
@@ -88,13 +94,22 @@ void ReadCheck::Return(ReadSet* reads) {
   free_.push_back(reads);
 }
 
-void ReadCheck::Compare(const PluginCall& call, const ReadSet& reads, const Depends& depends, bool judges_rows) {
-  for (const std::string& what : Undeclared(reads, depends, judges_rows)) {
-    const std::string text = "plugin " + call.name() + " read " + what + " in " + std::string(ToString(call.function)) +
-                             ", which it does not declare";
-    const std::lock_guard lock(mutex_);  // whoever is told need not care which thread found it
-    if (said_.insert(text).second) report_(text);
-  }
+void ReadCheck::Report(const PluginCall& call, const std::string& what) {
+  const std::string text = "plugin " + call.name() + " read " + what + " in " + std::string(ToString(call.function)) +
+                           ", which it does not declare";
+  const std::lock_guard lock(mutex_);  // whoever is told need not care which thread found it
+  if (said_.insert(text).second) report_(text);
+}
+
+void ReadCheck::Compare(const PluginCall& call, const AnnotationWatch& watch) {
+  const auto compare = [&](const auto& asked, const std::vector<std::string>& declared, const char* kind) {
+    for (const std::string& key : asked)
+      if (std::find(declared.begin(), declared.end(), key) == declared.end())
+        Report(call, std::string("the ") + kind + " annotation " + Value::String(key).ToJson());
+  };
+  const AnnotationKeys& declared = call.profile.plugins[call.plugin].annotations;
+  compare(watch.pods(), declared.pods, "pod");
+  compare(watch.nodes(), declared.nodes, "node");
 }
 
 namespace {
@@ -112,7 +127,12 @@ class SeenCycle final : public Cycle {
 }  // namespace
 
 CallEnd ReadCheck::Around(const PluginCall& call, const CallView& view, const Next& next) {
-  if (call.topic.depends == nullptr) return next(view);
+  const AnnotationWatch watch;
+  if (call.topic.depends == nullptr) {
+    const CallEnd said = next(view);
+    Compare(call, watch);
+    return said;
+  }
   const bool judges_rows = call.function != PluginFunction::kPreFilter && call.function != PluginFunction::kPreScore;
   Row begin = 0, end = 0;
   if (view.nodes != nullptr) {
@@ -135,7 +155,10 @@ CallEnd ReadCheck::Around(const PluginCall& call, const CallView& view, const Ne
   const CallEnd said = next({&cycle, nodes ? &*nodes : nullptr});
   Depends depends = *call.topic.depends;
   if (said.holds_while) depends.epochs = *said.holds_while;
-  Compare(call, reads, depends, judges_rows);
+  Compare(call, watch);
+  // A Node object shows them, too.
+  if (!watch.nodes().empty() && !(reads.elsewhere & row_field::kAnnotations)) reads.row |= row_field::kAnnotations;
+  for (const std::string& what : Undeclared(reads, depends, judges_rows)) Report(call, what);
   Return(&reads);
   return said;
 }

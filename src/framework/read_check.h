@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "berth/host/annotations.h"
 #include "berth/host/read_set.h"
 #include "berth/plugin.h"
 #include "framework/call_observer.h"
@@ -21,11 +22,11 @@ namespace berth::framework {
 std::vector<std::string> Undeclared(const ReadSet& reads, const Depends& depends, bool judges_rows);
 
 // Looks on at PreFilter, Filter, PreScore, Score and Normalize, where plugins declare what they depend on, and shows
-// them a snapshot that notes what is read. What they answer is not changed.
-// Thread safety: plugins may be called from several threads; the report is made by the one that called.
+// them a snapshot that notes what is read; and everywhere at which annotations are asked for. What plugins answer is
+// not changed. Thread safety: plugins may be called from several threads; the report is made by the one that called.
 class ReadCheck final : public CallObserver {
  public:
-  // `report` is told once per plugin, point and group that was read.
+  // `report` is told once per plugin, function and group, or annotation, that was read.
   explicit ReadCheck(std::function<void(const std::string&)> report) : report_(std::move(report)) {}
 
   CallEnd Around(const PluginCall& call, const CallView& view, const Next& next) override;
@@ -34,7 +35,8 @@ class ReadCheck final : public CallObserver {
   // For one call about rows [begin, end).
   ReadSet* Rent(Row begin, Row end);
   void Return(ReadSet* reads);
-  void Compare(const PluginCall& call, const ReadSet& reads, const Depends& depends, bool judges_rows);
+  void Compare(const PluginCall& call, const AnnotationWatch& watch);
+  void Report(const PluginCall& call, const std::string& what);
 
   const std::function<void(const std::string&)> report_;
   std::mutex mutex_;

@@ -34,12 +34,14 @@ struct Script {
   std::function<void(const Cycle&)> in_pre_filter, in_pre_score, in_normalize;
   std::function<void(const NodeBatch&)> in_filter, in_score;
   std::optional<Epochs> holds_while;
+  AnnotationKeys annotations;
   Normalization normalization = Normalization::kNone;
 };
 
 class Reader final : public PreFilterPlugin, public FilterPlugin, public PreScorePlugin, public ScorePlugin {
  public:
   explicit Reader(Script script) : script_(std::move(script)) {}
+  AnnotationKeys Annotations() const override { return script_.annotations; }
   PreFilterOutcome PreFilter(const Cycle& cycle) const override {
     if (script_.in_pre_filter) script_.in_pre_filter(cycle);
     PreFilterOutcome outcome = PreFilterOutcome::Ok();
@@ -154,6 +156,37 @@ TEST(ReadCheckTest, AnOutcomeIsHeldToWhatItHoldsWhile) {
   script.holds_while = epoch::kNodeLabels;
   EXPECT_THAT(Said(script), ElementsAre("plugin Reader read the set of nodes in PreFilter, which it does not declare"));
   script.holds_while = epoch::kNodeLabels | epoch::kNodeSet;
+  EXPECT_THAT(Said(script), IsEmpty());
+}
+
+TEST(ReadCheckTest, AnnotationsThatAreNotDeclaredAreNamedByTheirKeys) {
+  Script script;
+  script.filter = Depends::Everything();  // which covers columns, but declares no key
+  script.annotations = {{"declared"}, {"declared", "for-nodes"}};
+  script.in_pre_filter = [](const Cycle& cycle) {
+    cycle.pod().Annotation("declared");
+    cycle.pod().Annotation("for-nodes");
+  };
+  script.in_filter = [](const NodeBatch& nodes) {
+    nodes.view(0).Annotation("declared");
+    nodes.view(0).Annotation("\"other\"");
+  };
+  EXPECT_THAT(Said(script),
+              UnorderedElementsAre(
+                  "plugin Reader read the pod annotation \"for-nodes\" in PreFilter, which it does not declare",
+                  "plugin Reader read the node annotation \"\\\"other\\\"\" in Filter, which it does not declare"));
+}
+
+TEST(ReadCheckTest, AnnotationsOfNodesAreAColumnOfTheRow) {
+  Script script;
+  script.annotations = {{}, {"k"}};
+  script.filter = Depends::OnRow(row_field::kLabels);
+  constexpr char kNamed[] = "plugin Reader read node annotations in Filter, which it does not declare";
+  script.in_filter = [](const NodeBatch& nodes) { nodes.view(0).Annotation("k"); };
+  EXPECT_THAT(Said(script), ElementsAre(kNamed));
+  script.in_filter = [](const NodeBatch& nodes) { nodes.view(0).node().Annotation("k"); };
+  EXPECT_THAT(Said(script), ElementsAre(kNamed));
+  script.filter = Depends::OnRow(row_field::kAnnotations);
   EXPECT_THAT(Said(script), IsEmpty());
 }
 

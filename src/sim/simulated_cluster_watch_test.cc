@@ -182,6 +182,7 @@ std::string Storm(uint64_t seed, Weather& weather) {
   world.AddNode("n");
   Witness witness;
   client::Reflector reflector(Kind::kPod, world.cluster, witness, world.agenda, world.clock, [&] { return random(); });
+  reflector.ShowAnnotations({{"sim.berth.dev/run-for"}, {}});  // objects are the cluster's own then
   for (uint64_t i = random() % 4; i > 0; --i) RandomChange(world, random);
   reflector.Start();
   for (int i = 0; i < 150; ++i) {

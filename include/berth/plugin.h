@@ -94,8 +94,8 @@ class Cycle {
 // The base of every plugin. Objects are const while they judge and are shared by worker threads. The name is the static
 // `kName` that the registry reads.
 //
-// A plugin that throws costs the pod at hand an error, not the process. What it declares (DependsOn, EventsToRegister,
-// TracksPods, normalization) is asked once, when its profile is made; who throws there is an error at start.
+// A plugin that throws costs the pod at hand an error, not the process. What it declares (DependsOn, Annotations,
+// EventsToRegister, TracksPods, normalization) is asked once, at start; one that throws there fails the start.
 class Plugin {
  public:
   virtual ~Plugin() = default;

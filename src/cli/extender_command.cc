@@ -297,7 +297,7 @@ int Serve(const Arguments& args, ExtenderServerOptions options, const Registry& 
   const std::string complaint = args.log.Complaint(util::log_level::kInfo);
   if (!complaint.empty()) log.Say(LogSeverity::kWarning, complaint);
   log.Say(LogSeverity::kInfo, "Log level was set to " + std::string(util::LogLevelName(log.verbosity())) +
-                                  ", -v=" + std::to_string(std::max(log.verbosity(), 0)));
+                                  ", -v=" + std::to_string(log.verbosity()));
 
   net::TlsOptions tls;
   tls.certificate_file = args.tls_cert_file;

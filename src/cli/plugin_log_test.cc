@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <sstream>
+#include <thread>  // the server has some: for ThreadSanitizer
 
 #include "berth/testing.h"
 #include "cli/explain_command.h"

@@ -170,13 +170,13 @@ bool Reflector::MakesSense(const ClusterObject& object) const {
          !MetaOf(object).name.empty();
 }
 
-// An event added or changed the object.
 ClusterObject Reflector::Shown(const ClusterObject& object) const {
   if (const auto* pod = std::get_if<Ptr<Pod>>(&object)) return berth::Shown(*pod, annotations_);
   if (const auto* node = std::get_if<Ptr<Node>>(&object)) return berth::Shown(*node, annotations_);
   return object;
 }
 
+// An event added or changed the object.
 void Reflector::Put(const ClusterObject& object) {
   std::string key = KeyOf(MetaOf(object));
   const uint64_t version = VersionOf(object);

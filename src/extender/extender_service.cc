@@ -191,7 +191,7 @@ Error ExtenderService::WithCluster(const ExtenderArgs& args, bool filter, bool s
       ask(snapshot, rows);
     };
     if (nodes_ == nullptr) return Error(kNoNodeData);
-    const auto either = [&](Error read) { return read.ok() ? lost : read; };
+    const auto either = [&](const Error& read) -> Error { return read.ok() ? lost : read; };
     if (!args.nodes) return either(nodes_->Read(judge));
     std::vector<std::shared_ptr<const Node>> nodes;
     nodes.reserve(args.nodes->size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Guard: the one place where plugin code is called from. A plugin that throws costs its pod, not the process.
+// Guard: what stands around every call in plugin_call.h. A plugin that throws costs its pod, not the process.
 #pragma once
 
 #include <exception>

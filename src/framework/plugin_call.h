@@ -62,7 +62,7 @@ QueueingHint CallHint(const Profile& profile, uint16_t plugin, const QueueingHin
 // Null when it has none or throws: a plugin has to do without in other hosts, too.
 std::unique_ptr<PluginIndex> CallMakeIndex(const Profile& profile, uint16_t plugin);
 
-// For what is called once, at start, and for an index: `call` is a call of `function`. Observers do not see it.
+// For what is called once, at start, and for an index: `call` is what PluginCall tells of. Observers do not see it.
 template <class Call>
 Error CallPlainly(const PluginCall&, Call&& call) {
   return GuardError([&] {

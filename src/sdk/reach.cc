@@ -8,7 +8,8 @@ namespace {
 
 // What a Node object is the source of.
 constexpr RowFields kOfNode = row_field::kName | row_field::kAllocatable | row_field::kLabels | row_field::kTaints |
-                              row_field::kUnschedulable | row_field::kImages | row_field::kFeatures;
+                              row_field::kUnschedulable | row_field::kImages | row_field::kFeatures |
+                              row_field::kAnnotations;
 
 }  // namespace
 

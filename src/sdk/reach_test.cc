@@ -19,8 +19,8 @@ TEST(ReachTest, NamesAndTheSetOfNodesNeedNoObjects) {
 }
 
 TEST(ReachTest, WhatANodeObjectSaysNeedsNodesAlone) {
-  for (const Depends depends : {Depends::OnRow(row_field::kTaints), Depends{row_field::kLabels, epoch::kNodeLabels},
-                                Depends{0, epoch::kSets}}) {
+  for (const Depends depends : {Depends::OnRow(row_field::kTaints), Depends::OnRow(row_field::kAnnotations),
+                                Depends{row_field::kLabels, epoch::kNodeLabels}, Depends{0, epoch::kSets}}) {
     EXPECT_EQ(ReachOf(depends), Reach::kNodes);
     EXPECT_THAT(KindsRead(depends), ElementsAre(Kind::kNode));
   }

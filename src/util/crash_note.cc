@@ -2,11 +2,11 @@
 // The signal handler. Only functions that POSIX allows there are called: write, sigaction, raise.
 #include "util/crash_note.h"
 
-#include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 
 namespace berth::util {
 namespace {

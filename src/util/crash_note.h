@@ -37,7 +37,7 @@ class CrashLine {
 // Thread safety: a note belongs to the thread that made it.
 class CrashNote {
  public:
-  // Says what this is, in a form that the line "berth: … crashed" can be completed with. Called in a signal handler:
+  // Says what this is, in a form that the line "berth: SIGSEGV in …" can be completed with. Called in a signal handler:
   // reads memory and nothing else.
   using Describe = void (*)(const CrashNote& note, CrashLine& line);
 

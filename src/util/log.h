@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Log: lines for people and programs that watch a running program, in klog's two forms:
 //
-//   I1115 15:24:01.123456   12345 call_log.cc:54] "Served" route="/filter" pod="shop/web-1" nodesIn=5
-//   {"ts":1794782124331.638,"caller":"extender/call_log.cc:54","msg":"Served","v":0,"route":"/filter",…}
+//   I1115 15:24:01.123456   12345 call_log.cc:59] "Served" route="/filter" pod="shop/web-1" nodesIn=5
+//   {"ts":1794782124331.638,"caller":"extender/call_log.cc:59","msg":"Served","v":0,"route":"/filter",…}
 //
 // Text: the letter is the severity, then month and day, local time, process id, and where in the source the line comes
 // from. JSON: `ts` in milliseconds, no `v` on errors. A plugin's name is the key `logger`.

@@ -78,7 +78,7 @@ now "bind answers, and says that it binds nothing" answers POST /scheduler/bind 
   '{"PodName":"p","PodNamespace":"default","PodUID":"u","Node":"node01"}' 200 '{"Error":"?*"}'
 now "GET /version is there for probes" answers GET /version '' 200 '*'
 now "GET /metrics counts the calls" answers GET /metrics '' 200 \
-  '*berth_extender_requests_total{code="200",route="/scheduler/predicates/TruePredicate"}*'
+  '*berth_extender_requests_total{code="200",result="success",route="/scheduler/predicates/TruePredicate"}*'
 now "another path is 404" answers POST /scheduler/predicates/FalsePredicate '{}' 404 '*'
 
 # What is logged.

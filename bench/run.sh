@@ -89,7 +89,7 @@ while IFS='|' read -r folder test_case workload smaller figure wanted theirs; do
   said=no
   if [ $verify = yes ]; then verified "$folder" "$test_case" "$workload" "$smaller" || { failed=1; continue; }; fi
   if [ $measure = no ]; then
-    echo "| $test_case $workload | | | | | | | | | | | $said | |"
+    echo "| $test_case $workload | | | | | | |${before:+ |} | | | | $said | |"
     continue
   fi
   values="" events="" tails="" resident="" earlier=""

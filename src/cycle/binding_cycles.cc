@@ -97,6 +97,7 @@ void BindingCycles::AfterPermit(const RunPtr& run, const Verdict& verdict, const
   if (!verdict.fits()) return Fail(run, ErrorFailure(*run->profile, "waiting on permit for pod: " + verdict.message()));
   run->ticket.StopRecording();
   run->in_pre_bind = run->plan.work;
+  if (!run->plan.work) return AfterPreBind(run, {});
   Await(
       run, [&](framework::BindingStages::DoneWith done) { run->stages->PreBind(run->plan, std::move(done)); },
       &BindingCycles::AfterPreBind);

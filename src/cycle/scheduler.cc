@@ -254,8 +254,9 @@ void Scheduler::Impl::Resume(uint64_t number, const Verdict& verdict, framework:
     return Fail(std::move(back), {profile, Verdict::Fail(verdict.message()), verdict.message(), {}, ""});
   }
   // The pod may be gone or bound by now: then it is let go like any other.
-  const Ptr<Pod> now = core.FindPod(back.pod()->namespace_(), back.pod()->name());
-  if (!now || now->uid() != back.pod()->uid() || !now->node_name.empty()) return back.Done();
+  const Ptr<Pod> before = back.pod();
+  const Ptr<Pod> now = core.FindPod(before->namespace_(), before->name());
+  if (!now || now->uid() != before->uid() || !now->node_name.empty()) return Skip(std::move(back), *before);
   if (now->terminating()) return Skip(std::move(back), *now);
   Decide(std::move(back), &advice);
 }

@@ -112,7 +112,7 @@ class Scheduler {
   const queue::SchedulingQueue& queue() const;
   framework::Engine& engine();
   const framework::Engine& engine() const;
-  const client::Reflector& reflector(Kind kind) const;  // REQUIRES: not kPriorityClass
+  const client::Reflector& reflector(Kind kind) const;  // REQUIRES: IsWatched(kind)
   // Empty when cache, queue and lists agree with each other; otherwise what does not. Looks at everything.
   std::string CheckInvariants() const;
 

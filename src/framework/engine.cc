@@ -71,7 +71,7 @@ Decision Engine::Decide(const Profile& profile, const Pod& pod, const Snapshot& 
   if (const auto memory = memories_.find(&profile); memory != memories_.end() && !Obstacle(profile)) {
     CycleTrace& trace = traces_.Next();
     std::optional<Decision> decision = memory->second->Decide(pod, snapshot, trace);
-    if (decision) {
+    if (decision && !Obstacle(profile)) {  // an index may have failed just now
       trace.position = decisions_++;
       if (const Profile* twin = reference_ ? reference_->FindProfile(profile.scheduler_name) : nullptr) {
         Judgement judged = reference_->Judge(*twin, pod, snapshot, {});

@@ -37,7 +37,8 @@ Explanation Explain(const Pod& pod, const Profile& profile, const VerdictTable& 
       if (!snapshot.live(row)) continue;
       Explanation::NodeLine& line = lines[row];
       line.name = snapshot.node(row).name();
-      const VerdictId id = judgement.verdicts[row];
+      // A plugin that failed before any node was judged leaves no verdicts.
+      const VerdictId id = row < judgement.verdicts.size() ? judgement.verdicts[row] : kNotJudged;
       line.feasible = id == kFitsId;
       if (id == kNotJudged) {
         line.refusal = refusal(judgement.absent, kNoPlugin);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "berth/args.h"
+#include "berth/host/annotations.h"
 #include "sim/scenario_world.h"
 #include "sim/sim_run_changes.h"
 #include "sim/sim_run_decisions.h"
@@ -280,7 +281,9 @@ class Runner {
       result_.explanation_text = "gone at the end of the run";
       return;
     }
-    const Pod& pod = *std::get<Ptr<Pod>>(*object);
+    // As the scheduler's plugins are shown it.
+    const Ptr<Pod> shown = Shown(std::get<Ptr<Pod>>(*object), simulation_->scheduler().engine().annotations());
+    const Pod& pod = *shown;
     if (!pod.node_name.empty()) {
       result_.explanation_text = "on node " + pod.node_name + ": " + WhyHere(pod);
       return;

@@ -35,9 +35,14 @@ TestCluster& TestCluster::Add(Pod pod) { return AddObject(std::move(pod)); }
 
 TestCluster& TestCluster::Put(const ClusterObject& object) {
   const bool annotated = !MetaOf(object).annotations.empty();
-  if (const auto* node = std::get_if<Ptr<Node>>(&object); node && annotated) impl_->nodes.push_back(*node);
-  if (const auto* pod = std::get_if<Ptr<Pod>>(&object); pod && annotated && !(*pod)->node_name.empty())
-    impl_->pods.push_back(*pod);
+  if (const auto* node = std::get_if<Ptr<Node>>(&object)) {
+    std::erase_if(impl_->nodes, [&](const Ptr<Node>& old) { return old->name() == (*node)->name(); });
+    if (annotated) impl_->nodes.push_back(*node);
+  }
+  if (const auto* pod = std::get_if<Ptr<Pod>>(&object)) {
+    std::erase_if(impl_->pods, [&](const Ptr<Pod>& old) { return old->uid() == (*pod)->uid(); });
+    if (annotated && !(*pod)->node_name.empty()) impl_->pods.push_back(*pod);
+  }
   (void)cluster::Applier(impl_->state).Add(object);
   return *this;
 }

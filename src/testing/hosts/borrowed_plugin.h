@@ -13,7 +13,7 @@
 
 namespace berth::testing {
 
-// Passes every call on. Which points it serves is for PointsOf to say; at others it must not be asked.
+// Passes every call on. Which points it serves is for points() to say; at others it must not be asked.
 // An index is fed by whoever owns the plugin, so none is made: the plugin looks at all pods.
 class BorrowedPlugin final : public PreFilterPlugin, public FilterPlugin, public PreScorePlugin, public ScorePlugin {
  public:

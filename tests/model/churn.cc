@@ -41,12 +41,13 @@ Ptr<Node> MakeNode(int index) {
 // Of four pods three run for two seconds; the fourth asks for more than there is, and is deleted while it waits.
 Pod MakeTemplate(bool fits) {
   Pod pod = *LoadObjectsFromText(
-                 "---\n{apiVersion: v1, kind: Pod, metadata: {name: p, labels: {app: a}, annotations: "
-                 "{sim.berth.dev/run-for: 2s}}, spec: {containers: [{name: c, image: i, resources: "
+                 "---\n{apiVersion: v1, kind: Pod, metadata: {name: p, labels: {app: a}}, spec: {containers: [{name: "
+                 "c, image: i, resources: "
                  "{requests: {cpu: '" +
                  std::string(fits ? "100m" : "900") + "', memory: 64Mi}}}]}}")
                  .objects.of<Pod>()
                  .at(0);
+  pod.meta.annotations = Labels{{"sim.berth.dev/run-for", "2s"}};
   pod.meta.uid.clear();
   pod.meta.creation_time.reset();
   return pod;

@@ -120,7 +120,7 @@ std::string Objection(const Arguments& args) {
   if (args.max_request_bytes < 1) {
     return "flag --max-request-bytes: must be at least 1, got " + std::to_string(args.max_request_bytes);
   }
-  if (const std::string objection = args.log.Objection(); !objection.empty()) return objection;
+  if (std::string objection = args.log.Objection(); !objection.empty()) return objection;
   const bool cert = !args.tls_cert_file.empty(), key = !args.tls_private_key_file.empty();
   if (cert && !key) return "--tls-cert-file " + args.tls_cert_file + " needs --tls-private-key-file";
   if (key && !cert) return "--tls-private-key-file " + args.tls_private_key_file + " needs --tls-cert-file";

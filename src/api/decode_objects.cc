@@ -288,7 +288,7 @@ std::vector<DecodedObject> DecodeDocument(std::string_view json, DecodeMode mode
     }
     if (whole && errors.empty() && out.size() == 1 && out[0].errors.empty() && out[0].known() &&
         document.current_location().error() != simdjson::OUT_OF_BOUNDS) {
-      errors.push_back(MalformedDocument("content behind the document"));
+      errors.push_back(MalformedDocument("content after the document"));
     }
   });
   if (!errors.empty()) {

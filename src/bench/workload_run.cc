@@ -476,7 +476,7 @@ void WorkloadRun::PassTo(Time time) {
 
 Time WorkloadRun::Next() const {
   const Time next = std::min(timers_.Next(), scheduler_->NextWake());
-  // Who wants to be woken by now had nothing to do, though; later it may.
+  // A wake-up that is due had nothing to do, though; later it may.
   return next > clock_.Now() ? next : clock_.Now() + kOtherAttemptTime;
 }
 

@@ -129,7 +129,7 @@ class ClusterApi {
 
   virtual void Bind(const ObjectName& pod, const std::string& node, Answer done) = 0;
 
-  // The same for those who do not wait for ever: what cannot be sent before the deadline, because others go first or
+  // The same for callers that do not wait forever: what cannot be sent before the deadline, because others go first or
   // the server puts it off, is not sent at all (unsent). A pod is not waited for any longer either; the answer to a
   // binding is. A door where nothing waits has nothing to do for it.
   virtual void GetPodBy(util::Deadline, const std::string& ns, const std::string& name,

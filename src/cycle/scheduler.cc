@@ -226,7 +226,7 @@ bool Scheduler::Impl::Suspend(queue::PodTicket& ticket, const Snapshot& snapshot
   std::vector<std::string> names;
   for (const Row row : judgement.feasible) names.push_back(snapshot.node(row).name());
   std::sort(names.begin(), names.end());
-  // Answers once; an adviser that drops it without an answer has failed, so that the pods behind do not wait for ever.
+  // Answers once; an adviser that drops it without an answer has failed, so that the pods after it do not wait forever.
   const uint64_t number = ++suspensions;
   const util::OwnerLink<Core> link = core.owner.link();
   const util::AnswerOnce<const Verdict&, framework::Advice> answer(

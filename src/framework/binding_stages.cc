@@ -19,7 +19,7 @@ Ruling Failure(const char* stage, const std::string& name, uint16_t index, const
 }
 
 // A Done that may be called from any thread, even by a plugin that breaks the rule: who calls twice is heard once, and
-// who drops it without a call has failed, so that no pod waits for ever.
+// who drops it without a call has failed, so that no pod waits forever.
 Done Once(std::function<void(Verdict)> fn) {
   const auto shared = std::make_shared<const std::function<void(Verdict)>>(std::move(fn));
   return util::AnswerOnce<Verdict>([shared](Verdict verdict) { (*shared)(std::move(verdict)); },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PluginCall: one call of plugin code. CallObserver: somebody who looks on: a timer, the check of what plugins read.
+// PluginCall: one call of plugin code. CallObserver: watches calls: a timer, the check of what plugins read.
 #pragma once
 
 #include <array>
@@ -129,7 +129,7 @@ class CallObserver {
   virtual Done Awaiting(const PluginCall&, Done done) { return done; }
 };
 
-// Who looks on, outermost first. Not part of what a profile is: that stays as it was made.
+// The observers, outermost first. Not part of what a profile is: that stays as it was made.
 // Thread safety: Add before the first call that is to be seen.
 class CallObservers {
  public:

@@ -74,7 +74,7 @@ struct Profile {
   std::vector<Entry<BindPlugin>> bind;
   std::vector<Entry<PostBindPlugin>> post_bind;
 
-  // Who looks on when these plugins are called; never null.
+  // Watch the calls of these plugins; never null.
   std::unique_ptr<CallObservers> observers = std::make_unique<CallObservers>();
   AnnotationKeys annotations;  // that all of them read
 

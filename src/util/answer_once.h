@@ -10,7 +10,7 @@
 namespace berth::util {
 
 // Of all calls of all copies the first is heard. When the last copy goes without any call, `dropped` is called instead,
-// so that nobody waits for ever for an answer that will not come. Either of them is called once in all, on the thread
+// so that nobody waits forever for an answer that will not come. Either of them is called once in all, on the thread
 // that calls or drops, and what both hold is let go after that.
 //
 // Thread safety: any thread. REQUIRES: `dropped` does not throw; it may run in a destructor.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SnapshotData: the arrays behind a Snapshot; SnapshotSource: who has them. ClusterState fills them; plugins use the
+// SnapshotData: the arrays behind a Snapshot; SnapshotSource: what has them. ClusterState fills them; plugins use the
 // accessors of Snapshot, NodeBatch and NodeView.
 #pragma once
 

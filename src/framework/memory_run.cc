@@ -129,8 +129,7 @@ void MemoryRun::Resize(size_t rows) {
     if (!column.raw.empty()) column.raw.resize(rows);
     if (!column.big.empty()) column.big.resize(rows);
   }
-  class_.blocks.resize((rows + kBlockRows - 1) / kBlockRows);
-  class_.block_valid.assign(class_.blocks.size(), 0);
+  class_.ResizeBlocks(rows);
 }
 
 bool MemoryRun::Mark() {
@@ -218,7 +217,7 @@ bool MemoryRun::Repair(Row row, RowFields fields) {
   }
   if (after != before) marks.Set(row, after);
   if (!class_.scored || (after == before && (fields & memory_.score_fields_) == 0)) return true;
-  if (class_.fixed[row] != kUnscored) class_.block_valid[row / kBlockRows] = 0;
+  if (class_.fixed[row] != kUnscored) class_.Spoil(row);
   class_.fixed[row] = kUnscored;
   if (after != kFitsMark) return true;
   class_.unscored.push_back(row);

@@ -176,7 +176,7 @@ bool MemoryRun::ScoreFew(std::span<const Row> rows) {
   for (const Row row : rows) {
     if (class_.marks.by_row[row] != kFitsMark) continue;
     class_.fixed[row] = 0;
-    class_.block_valid[row / kBlockRows] = 0;
+    class_.Spoil(row);
   }
   for (size_t i = 0; i < profile_.score.size(); ++i) {
     if (!memory_.scores_[i].remembered || skipped_[i]) continue;
@@ -198,8 +198,7 @@ bool MemoryRun::ScoreAll() {
     column.raw.resize(used && !big ? rows : 0);
     column.big.resize(big ? rows : 0);
   }
-  class_.blocks.assign((rows + kBlockRows - 1) / kBlockRows, {});
-  class_.block_valid.assign(class_.blocks.size(), 0);
+  class_.ResizeBlocks(rows);
 
   // The rows that the remembered filters let pass. Where nobody else was asked these are the feasible ones.
   std::vector<Row>& fitting = marks_ == &class_.marks ? memory_.feasible_ : memory_.fitting_;
@@ -297,7 +296,8 @@ void MemoryRun::RefreshBlocks() {
     if (class_.block_valid[b]) continue;
     class_.block_valid[b] = 1;
     PodClass::Block block;
-    const size_t begin = b * kBlockRows, end = std::min(begin + kBlockRows, class_.fixed.size());
+    const size_t begin = b << class_.block_shift;
+    const size_t end = std::min((b + 1) << class_.block_shift, class_.fixed.size());
     const PodClass::Total* fixed = class_.fixed.data();
     for (size_t row = begin; row < end; ++row) block.best = std::max(block.best, fixed[row]);
     if (block.best != kUnscored) {
@@ -337,7 +337,8 @@ void MemoryRun::PickByBlocks() {
     const auto full = [&] { return top_.size() == CycleTrace::kMaxCandidates; };
     const auto bar = [&] { return full() ? top_.back().total - constant_ : kUnscored; };
     if (class_.blocks[b].best <= bar()) continue;
-    const size_t begin = b * kBlockRows, end = std::min(begin + kBlockRows, class_.fixed.size());
+    const size_t begin = b << class_.block_shift;
+    const size_t end = std::min((b + 1) << class_.block_shift, class_.fixed.size());
     for (size_t row = begin; row < end && class_.blocks[b].best > bar(); ++row)
       if (class_.fixed[row] > bar()) Offer({class_.fixed[row] + constant_, static_cast<Row>(row), 0});
   }

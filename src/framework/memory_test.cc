@@ -280,7 +280,7 @@ TEST(MemoryPropertyTest, DecidesTheSameWithAnyConfiguration) {
   }
 }
 
-// Rows are looked at in blocks of 512 and in batches of 1,024.
+// Rows are looked at in blocks and in batches of 1,024.
 TEST(MemoryPropertyTest, DecidesTheSameWhereRowsFillSeveralBlocks) {
   for (const bool affinity : {false, true}) {
     World world(affinity ? 400 : 401);

@@ -58,7 +58,13 @@ struct Marks {
 };
 
 inline constexpr int32_t kUnscored = INT32_MIN;
-inline constexpr size_t kBlockRows = 512;
+// Rows per block of PodClass::blocks, as a power of two: a changed row costs a look at its block and at every other
+// block's best, so both grow with the root of the cluster's size.
+inline constexpr unsigned BlockShift(size_t rows) {
+  unsigned shift = 6;
+  while (shift < 16 && (rows >> shift) > (size_t{2} << shift)) ++shift;
+  return shift;
+}
 
 struct PodClass {
   // A weighted sum of scores. Profiles whose weights could overflow it are not remembered.
@@ -109,7 +115,7 @@ struct PodClass {
   std::vector<Total> fixed;   // by row: weighted sum of columns without normalization; kUnscored if it does not fit
   std::vector<ScoreColumn> columns;  // as Profile::score; unused for those that are asked every time
 
-  // The best of every kBlockRows rows by `fixed`.
+  // The best of every block of rows by `fixed`.
   struct Block {
     Total best = kUnscored;
     uint32_t ties = 0;
@@ -117,7 +123,15 @@ struct PodClass {
   };
   std::vector<Block> blocks;
   std::vector<uint8_t> block_valid;
+  unsigned block_shift = 0;  // rows per block: 1 << block_shift
   uint64_t block_stamp = 0;  // of the node order
+  // None is valid after that.
+  void ResizeBlocks(size_t rows) {
+    block_shift = BlockShift(rows);
+    blocks.resize((rows >> block_shift) + 1);
+    block_valid.assign(blocks.size(), 0);
+  }
+  void Spoil(Row row) { block_valid[row >> block_shift] = 0; }
 
   size_t weight = 0;                     // in bytes, when it was last weighed
   std::list<PodClass*>::iterator place;  // in the order of use

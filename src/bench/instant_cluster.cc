@@ -210,37 +210,41 @@ void InstantCluster::GetPod(const std::string& ns, const std::string& name,
 }
 
 template <class Fn>
-void InstantCluster::Write(const ObjectName& pod, client::Answer done, Fn write) {
-  asked_.emplace_back([this, pod, done = std::move(done), write = std::move(write)] {
-    PodEntry* entry = FindPod(KeyOf(pod.namespace_, pod.name));
-    ApiStatus status = client::CheckIncarnation(pod, entry ? entry->pod.get() : nullptr);
-    if (status.ok()) status = write(*entry);
-    inbox_.Post([done, status = std::move(status)] { done(status); });
-  });
+void InstantCluster::Write(const ObjectName& pod, const client::Answer& done, Fn&& write) {
+  PodEntry* entry = FindPod(KeyOf(pod.namespace_, pod.name));
+  ApiStatus status = client::CheckIncarnation(pod, entry ? entry->pod.get() : nullptr);
+  if (status.ok()) status = write(*entry);
+  inbox_.Post([done, status = std::move(status)] { done(status); });
 }
 
 void InstantCluster::Bind(const ObjectName& pod, const std::string& node, client::Answer done) {
-  Write(pod, std::move(done), [this, node](PodEntry& entry) {
-    ApiStatus status = client::CheckBinding(*entry.pod, node);
-    if (!status.ok()) return status;
-    Change(entry, [&](Pod& bound) { client::ApplyBinding(node, bound); });
-    if (on_bound) on_bound(entry);
-    return ApiStatus{201, ""};
+  asked_.emplace_back([this, pod, node, done = std::move(done)] {
+    Write(pod, done, [&](PodEntry& entry) {
+      ApiStatus status = client::CheckBinding(*entry.pod, node);
+      if (!status.ok()) return status;
+      Change(entry, [&](Pod& bound) { client::ApplyBinding(node, bound); });
+      if (on_bound) on_bound(entry);
+      return ApiStatus{201, ""};
+    });
   });
 }
 
 void InstantCluster::PatchPodStatus(const client::PodStatusPatch& patch, client::Answer done) {
-  Write(patch.pod, std::move(done), [this, patch](PodEntry& entry) {
-    if (client::ChangesStatus(patch, *entry.pod))
-      Change(entry, [&](Pod& patched) { client::ApplyStatus(patch, patched); });
-    return ApiStatus{};
+  asked_.emplace_back([this, patch, done = std::move(done)] {
+    Write(patch.pod, done, [&](PodEntry& entry) {
+      if (client::ChangesStatus(patch, *entry.pod))
+        Change(entry, [&](Pod& patched) { client::ApplyStatus(patch, patched); });
+      return ApiStatus{};
+    });
   });
 }
 
 void InstantCluster::DeletePod(const ObjectName& pod, client::Answer done) {
-  Write(pod, std::move(done), [this](PodEntry& entry) {
-    ErasePod(*entry.pod);
-    return ApiStatus{};
+  asked_.emplace_back([this, pod, done = std::move(done)] {
+    Write(pod, done, [&](PodEntry& entry) {
+      ErasePod(*entry.pod);
+      return ApiStatus{};
+    });
   });
 }
 

@@ -89,9 +89,9 @@ class InstantCluster final : public client::ClusterApi {
   // Puts a changed copy in place of the pod, with the next version.
   template <class Fn>
   void Change(PodEntry& entry, Fn&& fn);
-  // Does `write` to the pod when served, if it is still that one, and answers what it says.
+  // Does `write` to the pod, if it is still that one, and answers what it says.
   template <class Fn>
-  void Write(const client::ObjectName& pod, client::Answer done, Fn write);
+  void Write(const client::ObjectName& pod, const client::Answer& done, Fn&& write);
   void Tell(client::WatchEvent::Type type, const ClusterObject& object, const std::string& version);
   void RefreshClasses();
 

@@ -16,10 +16,9 @@ PodBinder::PodBinder(ClusterApi& api, Hooks hooks) : api_(api), hooks_(std::move
 
 PodBinder::~PodBinder() { owner_.Leave(); }
 
-void PodBinder::Bind(const ObjectName& pod, const std::string& node, util::Deadline until,
-                     std::function<void(Verdict)> done) {
+void PodBinder::Bind(ObjectName pod, const std::string& node, util::Deadline until, std::function<void(Verdict)> done) {
   auto question = std::make_shared<Question>();
-  question->doubt.pod = pod;
+  question->doubt.pod = std::move(pod);
   question->doubt.node = node;
   question->done = std::move(done);
   ++open_;

@@ -42,7 +42,7 @@ class PodBinder {
   PodBinder& operator=(const PodBinder&) = delete;
 
   // What cannot be sent before `until` is not sent at all. `done` is not called within the call.
-  void Bind(const ObjectName& pod, const std::string& node, util::Deadline until, std::function<void(Verdict)> done);
+  void Bind(ObjectName pod, const std::string& node, util::Deadline until, std::function<void(Verdict)> done);
   // Bindings without an answer.
   size_t open() const { return open_; }
 

@@ -2,7 +2,6 @@
 // Upstream: schedule_one.go, assumeAndReserve to bindingCycle and handleBindingCycleError (v1.36.4).
 #include "cycle/binding_cycles.h"
 
-#include <mutex>
 #include <utility>
 
 #include "berth/host/fit_error.h"
@@ -13,13 +12,13 @@ namespace {
 using framework::Ruling;
 
 Failure ErrorFailure(const framework::Profile& profile, const std::string& message) {
-  return {&profile, Verdict::Fail(message), message, {}, ""};
+  return {&profile, Code::kError, message, {}, ""};
 }
 
 // After Permit nobody's word is waited for any more, but a rejection is still called one (condition Unschedulable).
 Failure LateFailure(const framework::Profile& profile, const Verdict& verdict) {
   Failure failure = ErrorFailure(profile, verdict.message());
-  if (verdict.rejected()) failure.verdict = verdict;
+  if (verdict.rejected()) failure.code = verdict.code();
   return failure;
 }
 
@@ -30,7 +29,7 @@ Failure OneNodeFailure(const framework::Profile& profile, const Verdict& verdict
   FitErrorParts parts;
   parts.nodes = 1;
   for (const std::string& reason : verdict.reasons()) ++parts.reasons[reason];
-  Failure failure{&profile, verdict, FitErrorText(parts), {}, ""};
+  Failure failure{&profile, verdict.code(), FitErrorText(parts), {}, ""};
   (verdict.code() == Code::kPending ? failure.rejectors.pending : failure.rejectors.unschedulable).push_back(plugin);
   return failure;
 }
@@ -46,7 +45,7 @@ std::string BindingCycles::Begin(queue::PodTicket ticket, const framework::Profi
     on_failure_(std::move(ticket), ErrorFailure(profile, error.text()));
     return error.text();
   }
-  auto run = std::make_shared<Run>(Run{std::move(ticket), &profile, assumed, node, nullptr, {}, false, {}});
+  auto run = std::make_shared<Run>(std::move(ticket), profile, assumed, node);
   run->stages = std::make_shared<framework::BindingStages>(profile, Placement{assumed, node}, std::move(states));
 
   Ruling refused = run->stages->Reserve();
@@ -143,7 +142,7 @@ void BindingCycles::Fail(const RunPtr& run, Failure failure) {
   const std::string& uid = run->pod->uid();
   const bool forgotten = !core_.state.FindPod(uid) || core_.state.ForgetPod(uid).ok();
   const queue::SharedObjects objects{run->pod, nullptr, nullptr, nullptr};
-  const bool rejected = failure.verdict.rejected();
+  const bool rejected = failure.rejected();
   if (forgotten && !rejected) core_.queue->MoveAll(kAssignedPodDelete, objects);
   on_failure_(std::move(run->ticket), std::move(failure));
   if (forgotten && rejected)
@@ -152,27 +151,25 @@ void BindingCycles::Fail(const RunPtr& run, Failure failure) {
 
 void BindingCycles::Await(const RunPtr& run, const std::function<void(framework::BindingStages::DoneWith)>& stage,
                           void (BindingCycles::*then)(const RunPtr&, const Ruling&)) {
-  struct Call {
-    std::mutex mutex;
-    bool returned = false;
-    std::optional<Ruling> early;
-  };
-  auto call = std::make_shared<Call>();
-  stage([this, run, call, then, link = core_.owner.link()](Ruling ruling) {
+  run->returned = false;
+  run->early.reset();
+  stage([this, run, then, link = core_.owner.link()](Ruling ruling) {
     {
-      const std::lock_guard lock(call->mutex);
-      if (!call->returned) {
-        call->early = std::move(ruling);
+      const std::lock_guard lock(run->mutex);
+      if (!run->returned) {
+        run->early = std::move(ruling);
         return;
       }
     }
     Core::Post(link, [this, run, then, ruling = std::move(ruling)] { (this->*then)(run, ruling); });
   });
+  std::optional<Ruling> early;
   {
-    const std::lock_guard lock(call->mutex);
-    call->returned = true;
+    const std::lock_guard lock(run->mutex);
+    run->returned = true;
+    early = std::move(run->early);
   }
-  if (call->early) (this->*then)(run, *call->early);
+  if (early) (this->*then)(run, *early);
 }
 
 }  // namespace berth::cycle

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -20,10 +21,12 @@ namespace berth::cycle {
 // How an attempt failed, for the failure handler.
 struct Failure {
   const framework::Profile* profile = nullptr;
-  Verdict verdict;  // rejected: the pod is unschedulable; otherwise an error
+  Code code = Code::kError;  // rejected: the pod is unschedulable; otherwise an error
   std::string message;
   queue::Rejectors rejectors;
   std::optional<std::string> nominate;  // what becomes of the nomination; no value: as the pod's status says
+
+  bool rejected() const { return IsRejected(code); }
 };
 
 // A rejection of the chosen node after the decision, as upstream words it: `0/1 nodes are available: 1 <reason>.`
@@ -51,6 +54,8 @@ class BindingCycles {
 
  private:
   struct Run {
+    Run(queue::PodTicket t, const framework::Profile& p, Ptr<Pod> assumed, const std::string& n)
+        : ticket(std::move(t)), profile(&p), pod(std::move(assumed)), node(n) {}
     queue::PodTicket ticket;
     const framework::Profile* profile;
     Ptr<Pod> pod;  // assumed: with its node
@@ -59,6 +64,10 @@ class BindingCycles {
     framework::PreBindPlan plan;
     bool in_pre_bind = false;
     std::string cancelled;  // the cause
+    // The answer of the stage that is under way, if it comes before the stage's call returns.
+    std::mutex mutex;
+    bool returned = false;  // the call has
+    std::optional<framework::Ruling> early;
   };
   using RunPtr = std::shared_ptr<Run>;
 

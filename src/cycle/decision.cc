@@ -2,10 +2,11 @@
 // Reading judgements.
 #include "cycle/decision.h"
 
-#include <set>
+#include <algorithm>
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "queue/hint_map.h"
 
@@ -14,11 +15,16 @@ namespace berth::cycle {
 using framework::Judgement;
 
 queue::Rejectors RejectorsOf(const framework::Decision& decision, const framework::Profile& profile) {
-  std::set<std::string> unschedulable(decision.narrowed_by.begin(), decision.narrowed_by.end()), pending;
+  queue::Rejectors all;
+  all.unschedulable.assign(decision.narrowed_by.begin(), decision.narrowed_by.end());
   for (const framework::Decision::Rejector& rejector : decision.rejectors)
-    (rejector.pending ? pending : unschedulable).insert(profile.name(rejector.plugin));
-  if (decision.advised_against) unschedulable.insert(std::string(queue::kExtenderName));
-  return {{unschedulable.begin(), unschedulable.end()}, {pending.begin(), pending.end()}};
+    (rejector.pending ? all.pending : all.unschedulable).push_back(profile.name(rejector.plugin));
+  if (decision.advised_against) all.unschedulable.emplace_back(queue::kExtenderName);
+  for (std::vector<std::string>* names : {&all.unschedulable, &all.pending}) {
+    std::sort(names->begin(), names->end());
+    names->erase(std::unique(names->begin(), names->end()), names->end());
+  }
+  return all;
 }
 
 framework::JudgeOptions SearchOf(const framework::Profile& profile, const Snapshot& snapshot, size_t next_start) {

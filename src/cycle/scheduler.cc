@@ -79,7 +79,7 @@ class Scheduler::Impl {
   bool Suspend(queue::PodTicket& ticket, const Snapshot& snapshot, const Judgement& judgement);
   void Place(queue::PodTicket ticket, const framework::Profile& profile, const std::string& node,
              framework::Decision& decision, const std::optional<Judgement>& judged);
-  void Reject(queue::PodTicket ticket, const framework::Profile& profile, const framework::Decision& decision,
+  void Reject(queue::PodTicket ticket, const framework::Profile& profile, framework::Decision& decision,
               const std::optional<Judgement>& judged);
   Attempt Describe(const queue::PodTicket& ticket, const framework::Profile& profile,
                    const std::optional<Judgement>& judged) const;
@@ -233,7 +233,7 @@ bool Scheduler::Impl::Suspend(queue::PodTicket& ticket, const Snapshot& snapshot
       link.Guard([this, number](const Verdict& verdict, framework::Advice advice) {
         Resume(number, verdict, std::move(advice));
       }),
-      [this, number, link] {
+      [this, number, link](const auto&) {
         Core::Post(link, [this, number] { Resume(number, Verdict::Fail("the extender gave no answer"), {}); });
       });
   if (!core.options.adviser->Ask(ticket.pod(), names, answer)) {
@@ -251,7 +251,7 @@ void Scheduler::Impl::Resume(uint64_t number, const Verdict& verdict, framework:
   suspended.reset();
   if (!verdict.fits()) {
     const framework::Profile* profile = core.ProfileOf(*back.pod());
-    return Fail(std::move(back), {profile, Verdict::Fail(verdict.message()), verdict.message(), {}, ""});
+    return Fail(std::move(back), {profile, Code::kError, verdict.message(), {}, ""});
   }
   // The pod may be gone or bound by now: then it is let go like any other.
   const Ptr<Pod> before = back.pod();
@@ -271,16 +271,15 @@ void Scheduler::Impl::Place(queue::PodTicket ticket, const framework::Profile& p
   if (core.options.observer) core.options.observer->OnAttempt(attempt);
 }
 
-void Scheduler::Impl::Reject(queue::PodTicket ticket, const framework::Profile& profile,
-                             const framework::Decision& decision, const std::optional<Judgement>& judged) {
+void Scheduler::Impl::Reject(queue::PodTicket ticket, const framework::Profile& profile, framework::Decision& decision,
+                             const std::optional<Judgement>& judged) {
   Attempt attempt = Describe(ticket, profile, judged);
   const Ptr<Pod> pod = ticket.pod();
-  attempt.message = decision.message;
-  Failure failure{&profile, Verdict::Fail(decision.message), decision.message, {}, ""};
+  Failure failure{&profile, Code::kError, std::move(decision.message), {}, ""};
   if (decision.kind == Judgement::Kind::kNoNodes) {
-    failure.verdict = Verdict(Code::kUnschedulableAndUnresolvable, decision.message);
+    failure.code = Code::kUnschedulableAndUnresolvable;
   } else if (decision.kind == Judgement::Kind::kRejected) {
-    failure.verdict = Verdict(Code::kUnschedulable, decision.message);
+    failure.code = Code::kUnschedulable;
     failure.rejectors = RejectorsOf(decision, profile);
     const PostFilterOutcome& after = decision.post_filter;
     failure.nominate = after.nominated_node;
@@ -292,6 +291,7 @@ void Scheduler::Impl::Reject(queue::PodTicket ticket, const framework::Profile& 
     }
   }
   Fail(std::move(ticket), failure);
+  attempt.message = std::move(failure.message);
   if (core.options.observer) core.options.observer->OnAttempt(attempt);
 }
 
@@ -320,7 +320,7 @@ void Scheduler::Impl::Fail(queue::PodTicket ticket, const Failure& failure) {
   SetNomination(core, pod, failure.nominate);
   recorder.Failed(*pod, failure.message);
   if (!now || !now->node_name.empty()) return;  // nothing left to write on
-  const char* reason = failure.verdict.rejected() ? "Unschedulable" : "SchedulerError";
+  const char* reason = failure.rejected() ? "Unschedulable" : "SchedulerError";
   statuses.Write(*pod, PodCondition{"PodScheduled", "False", reason, failure.message}, failure.nominate);
 }
 

@@ -11,7 +11,7 @@ bool Empty(const client::PodStatusPatch& patch) { return !patch.condition && !pa
 
 }  // namespace
 
-void StatusWriter::Write(const Pod& pod, const std::optional<PodCondition>& condition,
+void StatusWriter::Write(const Pod& pod, std::optional<PodCondition> condition,
                          const std::optional<std::string>& nominated_node) {
   auto it = pods_.find(pod.uid());
   if (it == pods_.end()) {
@@ -28,14 +28,14 @@ void StatusWriter::Write(const Pod& pod, const std::optional<PodCondition>& cond
     // What is under way is what the server will have, unless it fails.
     const bool in_flight = entry.under_way && entry.sent.condition && entry.sent.condition->type == condition->type;
     const PodCondition* had = in_flight ? &*entry.sent.condition : pod.FindCondition(condition->type);
-    entry.wish.condition = condition;
     entry.wish.transition = had == nullptr || had->status != condition->status;
+    entry.wish.condition = std::move(condition);
     entry.wish.generation = pod.meta.generation;
   }
   if (nominated_node) entry.wish.nominated_node_name = nominated_node;
   entry.forgotten = false;
   entry.tries = entry.under_way ? 1 : 0;  // what is under way counts as a try of the new wish
-  if (!entry.under_way) Send(pod.uid());
+  if (!entry.under_way) Send(pod.uid(), entry);
 }
 
 void StatusWriter::Forget(const std::string& uid) {
@@ -50,9 +50,12 @@ void StatusWriter::Forget(const std::string& uid) {
   }
 }
 
-void StatusWriter::Send(const std::string& uid) {
-  Entry& entry = pods_.at(uid);
-  entry.sent = std::exchange(entry.wish, client::PodStatusPatch{entry.wish.pod, {}, {}});
+void StatusWriter::Send(const std::string& uid, Entry& entry) {
+  entry.sent.pod = entry.wish.pod;
+  entry.sent.condition = std::exchange(entry.wish.condition, std::nullopt);
+  entry.sent.nominated_node_name = std::exchange(entry.wish.nominated_node_name, std::nullopt);
+  entry.sent.transition = std::exchange(entry.wish.transition, true);
+  entry.sent.generation = std::exchange(entry.wish.generation, 0);
   entry.under_way = true;
   ++entry.tries;
   core_.api.PatchPodStatus(entry.sent,
@@ -70,7 +73,7 @@ void StatusWriter::OnAnswer(const std::string& uid, const client::ApiStatus& sta
       return;
     }
     entry.tries = 0;
-    Send(uid);
+    Send(uid, entry);
     return;
   }
   if (entry.tries >= kTries || status.code == 400 || status.code == 403 || status.code == 422) {
@@ -90,7 +93,7 @@ void StatusWriter::OnAnswer(const std::string& uid, const client::ApiStatus& sta
   if (!entry.wish.nominated_node_name) entry.wish.nominated_node_name = std::move(entry.sent.nominated_node_name);
   core_.timers.At(core_.clock.Now() + Duration::Seconds(int64_t{1} << (entry.tries - 1)), [this, uid] {
     const auto again = pods_.find(uid);
-    if (again != pods_.end() && !again->second.under_way) Send(uid);
+    if (again != pods_.end() && !again->second.under_way) Send(uid, again->second);
   });
 }
 

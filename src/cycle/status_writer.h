@@ -21,8 +21,7 @@ class StatusWriter {
   explicit StatusWriter(Core& core) : core_(core) {}
 
   // Nothing is sent when the pod's status says so already. `pod` is the pod as we know it now.
-  void Write(const Pod& pod, const std::optional<PodCondition>& condition,
-             const std::optional<std::string>& nominated_node);
+  void Write(const Pod& pod, std::optional<PodCondition> condition, const std::optional<std::string>& nominated_node);
   // The pod is gone or bound: no further tries.
   void Forget(const std::string& uid);
   bool empty() const { return pods_.empty(); }
@@ -35,7 +34,7 @@ class StatusWriter {
     bool forgotten = false;  // while it was under way
     int tries = 0;           // of the present wish
   };
-  void Send(const std::string& uid);
+  void Send(const std::string& uid, Entry& entry);
   void OnAnswer(const std::string& uid, const client::ApiStatus& status);
 
   Core& core_;

@@ -21,9 +21,8 @@ Ruling Failure(const char* stage, const std::string& name, uint16_t index, const
 // A Done that may be called from any thread, even by a plugin that breaks the rule: who calls twice is heard once, and
 // who drops it without a call has failed, so that no pod waits forever.
 Done Once(std::function<void(Verdict)> fn) {
-  const auto shared = std::make_shared<const std::function<void(Verdict)>>(std::move(fn));
-  return util::AnswerOnce<Verdict>([shared](Verdict verdict) { (*shared)(std::move(verdict)); },
-                                   [shared] { (*shared)(Verdict::Fail("the plugin gave no answer")); });
+  return util::AnswerOnce<Verdict>(std::move(fn),
+                                   [](const Done& answer) { answer(Verdict::Fail("the plugin gave no answer")); });
 }
 
 }  // namespace
@@ -131,51 +130,46 @@ void BindingStages::PreBindFrom(PreBindPlan plan, size_t from, DoneWith done) {
   }
 }
 
-// The Bind plugin that is being asked, one after the other.
-struct BindingStages::BindTurn {
-  DoneWith done;
-  std::mutex mutex;
-  bool returned = false;  // its call has
-  std::optional<Ruling> early;
-};
-
 void BindingStages::Bind(DoneWith done) {
-  auto turn = std::make_shared<BindTurn>();
-  turn->done = std::move(done);
-  BindFrom(0, turn);
+  turn_.done = std::move(done);
+  BindFrom(0);
 }
 
-void BindingStages::BindFrom(size_t from, const std::shared_ptr<BindTurn>& turn) {
+void BindingStages::BindFrom(size_t from) {
   for (; from < profile_.bind.size(); ++from) {
-    const std::optional<Ruling> ruling = AskBind(from, turn);
+    const std::optional<Ruling> ruling = AskBind(from);
     if (!ruling) return;  // the answer will come
-    if (ruling->verdict.code() != Code::kSkip) return turn->done(*ruling);
+    if (ruling->verdict.code() != Code::kSkip) return EndBind(*ruling);
   }
-  turn->done({Verdict::Skip(), kNoPlugin});
+  EndBind({Verdict::Skip(), kNoPlugin});
 }
+
+// What `done` holds, this object perhaps, is let go with it.
+void BindingStages::EndBind(Ruling ruling) { std::exchange(turn_.done, nullptr)(std::move(ruling)); }
 
 // One plugin's answer; none when it has not been given yet. One that comes while the plugin is being called waits for
 // the end of the call, when `calling_` is free again; a later one goes on from where it comes.
-std::optional<Ruling> BindingStages::AskBind(size_t position, const std::shared_ptr<BindTurn>& turn) {
+std::optional<Ruling> BindingStages::AskBind(size_t position) {
   const auto& entry = profile_.bind[position];
   const uint16_t index = entry.index;
-  turn->returned = false;
-  turn->early.reset();
+  turn_.returned = false;
+  turn_.early.reset();
   // The name by value: an answer may come when the profile is gone.
   const Done once =
-      Once([self = shared_from_this(), turn, position, index, name = profile_.name(index)](const Verdict& verdict) {
+      Once([self = shared_from_this(), position, index, name = profile_.name(index)](const Verdict& verdict) {
         const Code code = verdict.code();
         Ruling ruling = code == Code::kSuccess || code == Code::kSkip ? Ruling{verdict, index}
                                                                       : Failure("Bind", name, index, verdict);
         {
-          const std::lock_guard lock(turn->mutex);
-          if (!turn->returned) {
-            turn->early = std::move(ruling);
+          BindTurn& turn = self->turn_;
+          const std::lock_guard lock(turn.mutex);
+          if (!turn.returned) {
+            turn.early = std::move(ruling);
             return;
           }
         }
-        if (code == Code::kSkip) return self->BindFrom(position + 1, turn);
-        turn->done(std::move(ruling));
+        if (code == Code::kSkip) return self->BindFrom(position + 1);
+        self->EndBind(std::move(ruling));
       });
   Error thrown = Error::Ok();
   {
@@ -184,9 +178,9 @@ std::optional<Ruling> BindingStages::AskBind(size_t position, const std::shared_
     thrown = CallBind(profile_, entry, placement_, states_[index], once);
   }
   if (!thrown.ok()) once(Verdict::Fail(thrown.text()));
-  const std::lock_guard lock(turn->mutex);
-  turn->returned = true;
-  return std::move(turn->early);
+  const std::lock_guard lock(turn_.mutex);
+  turn_.returned = true;
+  return std::move(turn_.early);
 }
 
 void BindingStages::PostBind() {

@@ -63,14 +63,21 @@ class BindingStages : public std::enable_shared_from_this<BindingStages> {
 
  private:
   void PreBindFrom(PreBindPlan plan, size_t from, DoneWith done);
-  struct BindTurn;
-  void BindFrom(size_t from, const std::shared_ptr<BindTurn>& turn);
-  std::optional<Ruling> AskBind(size_t position, const std::shared_ptr<BindTurn>& turn);
+  void BindFrom(size_t from);
+  std::optional<Ruling> AskBind(size_t position);
+  void EndBind(Ruling ruling);
 
   const Profile& profile_;
   Placement placement_;
   std::vector<StateSlot> states_;  // by plugin index
   std::mutex* const calling_;
+  // The Bind plugin that is being asked, one after the other.
+  struct BindTurn {
+    DoneWith done;
+    std::mutex mutex;
+    bool returned = false;  // its call has
+    std::optional<Ruling> early;
+  } turn_;
 };
 
 }  // namespace berth::framework

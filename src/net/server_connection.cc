@@ -82,7 +82,7 @@ HttpResponse Unanswered() {
 
 Respond RespondTo(const std::shared_ptr<EventLoop>& loop, const std::shared_ptr<AnswerSlot>& slot) {
   return util::AnswerOnce<HttpResponse>([loop, slot](HttpResponse response) { Give(loop, slot, std::move(response)); },
-                                        [loop, slot] { Give(loop, slot, Unanswered()); });
+                                        [](const Respond& respond) { respond(Unanswered()); });
 }
 
 }  // namespace

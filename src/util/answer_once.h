@@ -9,17 +9,18 @@
 
 namespace berth::util {
 
-// Of all calls of all copies the first is heard. When the last copy goes without any call, `dropped` is called instead,
-// so that nobody waits forever for an answer that will not come. Either of them is called once in all, on the thread
-// that calls or drops, and what both hold is let go after that.
+// Of all calls of all copies the first is heard. When the last copy goes without any call, `dropped` is called with the
+// answer, to give one in its place or do something else, so that nobody waits forever for what will not come. Either
+// of them is called once in all, on the thread that calls or drops, and what both hold is let go after that.
 //
 // Thread safety: any thread. REQUIRES: `dropped` does not throw; it may run in a destructor.
 template <class... Args>
 class AnswerOnce {
  public:
   using Answer = std::function<void(Args...)>;
+  using Dropped = std::function<void(const Answer&)>;
 
-  explicit AnswerOnce(Answer answer, std::function<void()> dropped = nullptr)
+  explicit AnswerOnce(Answer answer, Dropped dropped = nullptr)
       : state_(std::make_shared<State>(std::move(answer), std::move(dropped))) {}
 
   void operator()(Args... args) const {
@@ -37,16 +38,16 @@ class AnswerOnce {
 
  private:
   struct State {
-    State(Answer a, std::function<void()> d) : answer(std::move(a)), dropped(std::move(d)) {}
+    State(Answer a, Dropped d) : answer(std::move(a)), dropped(std::move(d)) {}
     ~State() {
-      if (!given.exchange(true) && dropped) dropped();
+      if (!given.exchange(true) && dropped) dropped(answer);
     }
     State(const State&) = delete;
     State& operator=(const State&) = delete;
 
     std::atomic<bool> given = false;  // whoever sets it owns the rest
     Answer answer;
-    std::function<void()> dropped;
+    Dropped dropped;
   };
   std::shared_ptr<State> state_;
 };

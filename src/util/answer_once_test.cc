@@ -14,7 +14,7 @@ struct Heard {
   std::vector<std::string> texts;
   AnswerOnce<std::string> Ask() {
     return AnswerOnce<std::string>([this](const std::string& text) { texts.push_back(text); },
-                                   [this] { texts.push_back("(dropped)"); });
+                                   [](const auto& answer) { answer("(dropped)"); });
   }
 };
 
@@ -59,13 +59,13 @@ TEST(AnswerOnceTest, AWithdrawnQuestionIsNeitherAnsweredNorMissed) {
 TEST(AnswerOnceTest, WhatTheAnswerHoldsIsLetGoWithIt) {
   auto held = std::make_shared<int>(1);
   const std::weak_ptr<int> watch = held;
-  const AnswerOnce<> answer([held] {}, [held] {});
+  const AnswerOnce<> answer([held] {}, [held](const auto&) {});
   held.reset();
   answer();
   EXPECT_TRUE(watch.expired());
   auto other = std::make_shared<int>(1);
   const std::weak_ptr<int> other_watch = other;
-  const AnswerOnce<> withdrawn([other] {}, [other] {});
+  const AnswerOnce<> withdrawn([other] {}, [other](const auto&) {});
   other.reset();
   withdrawn.Withdraw();
   EXPECT_TRUE(other_watch.expired());
@@ -79,7 +79,7 @@ TEST(AnswerOnceTest, AnAnswerMayDropItsOwnLastCopy) {
         ++calls;
         kept.reset();
       },
-      [&] { calls += 100; });
+      [&](const auto&) { calls += 100; });
   const std::function<void()> call = *kept;
   call();
   EXPECT_EQ(calls, 1);
@@ -89,7 +89,7 @@ TEST(AnswerOnceTest, ManyThreadsGiveOneAnswer) {
   for (int round = 0; round < 100; ++round) {
     std::atomic<int> calls = 0;
     {
-      const AnswerOnce<int> answer([&](int) { ++calls; }, [&] { ++calls; });
+      const AnswerOnce<int> answer([&](int) { ++calls; }, [&](const auto&) { ++calls; });
       std::vector<std::thread> threads;
       for (int i = 0; i < 3; ++i) threads.emplace_back([answer, i] { answer(i); });
       for (std::thread& thread : threads) thread.join();

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "api/base64.h"
+#include "util/core_dumps.h"
 
 namespace berth::client {
 namespace {
@@ -34,6 +35,7 @@ Result<std::string_view> FindToken(std::string_view text) {
 
 Credentials::Credentials(const Kubeconfig& config, Duration look_every, std::function<void(const std::string&)> warn)
     : token_file_(config.token_file), look_every_(look_every.ns), warn_(std::move(warn)) {
+  if (!config.token.empty() || !config.username.empty() || !token_file_.empty()) util::ForbidCoreDumps();
   if (!config.token.empty()) header_ = "Bearer " + config.token;
   if (!config.username.empty()) header_ = "Basic " + EncodeBase64(config.username + ":" + config.password);
   if (!token_file_.empty()) Look();

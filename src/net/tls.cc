@@ -21,6 +21,8 @@
 #include <utility>
 #include <vector>
 
+#include "util/core_dumps.h"
+
 namespace berth::net {
 namespace {
 
@@ -136,6 +138,7 @@ Error UseCertificate(SSL_CTX* context, const Pem& certificate) {
 
 // REQUIRES: `certificate` is in use.
 Error UseKey(SSL_CTX* context, const Pem& certificate, const Pem& key) {
+  util::ForbidCoreDumps();
   const BioPtr bio = OpenPem(key);
   const KeyPtr parsed(PEM_read_bio_PrivateKey(bio.get(), nullptr, RefusePassphrase, nullptr));
   if (!parsed) {

@@ -8,15 +8,28 @@ export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file
 
 # berth_configure PRESET: prints CMake's words only when it fails.
 berth_configure() {
-  local tests=${BERTH_WITH_TESTS:-AUTO} log status=0
+  local tests=${BERTH_WITH_TESTS:-AUTO} werror=OFF log status=0
   # Said every time, so that nothing depends on what a cache remembers: ./test insists on the tests, ./run takes them along
   # when their libraries are there. Fuzzing has programs of its own.
   if [ "$1" = fuzz ]; then tests=OFF; fi
+  # Where BERTH_WERROR=ON says so, which CI does, its compiler being known. Sanitizers make a compiler warn of what is not.
+  if [ "$1" = release ]; then werror=${BERTH_WERROR:-OFF}; fi
   log=$(mktemp)
-  cmake --preset "$1" "-DBERTH_TESTS=$tests" >"$log" 2>&1 || status=1
+  cmake --preset "$1" "-DBERTH_TESTS=$tests" "-DBERTH_WERROR=$werror" >"$log" 2>&1 || status=1
   [ $status -eq 0 ] || cat "$log" >&2
   rm -f "$log"
   return $status
+}
+
+# berth_announce PRESET TARGET...: says that a build has begun which will take a while, and roughly how long.
+berth_announce() {
+  local preset=$1 files minutes
+  shift
+  files=$(ninja -C "build/$preset" -n "$@" 2>/dev/null | grep -c 'Building CXX object')
+  # Six seconds of one core for a file is what an average machine takes.
+  minutes=$(((files * 6 / $(nproc) + 30) / 60))
+  if [ "$minutes" -lt 1 ]; then return 0; fi
+  echo "Building Berth ($preset): $files files, about $minutes min on $(nproc) cores; files compiled before come from ccache and take no time." >&2
 }
 
 # berth_build PRESET TARGET...: a progress line on a terminal, only errors elsewhere.
@@ -24,6 +37,7 @@ berth_build() {
   local preset=$1
   shift
   berth_configure "$preset" || return 1
+  berth_announce "$preset" "$@"
   if [ -t 1 ]; then
     cmake --build "build/$preset" --parallel "$(nproc)" --target "$@"
   else # pipefail is on in ./run and ./test

@@ -1,10 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-# The Debian packages Berth needs, in one place, and the function that installs the missing ones. Sourced by ./run and
-# ./test; docs/dependencies.md says why each is here. Silent when everything is there already.
+# The packages Berth needs, in one place, and the function that installs the missing ones. Sourced by ./run and ./test;
+# docs/dependencies.md says why each is here. Silent when everything is there already.
+
+# The system as ID:VERSION_ID of os-release(5), e.g. debian:12.
+berth_system() {
+  local ID="" VERSION_ID=""
+  if [ -r "${1:-/etc/os-release}" ]; then . "${1:-/etc/os-release}"; fi
+  echo "$ID:$VERSION_ID"
+}
+
+# Boost 1.81 or newer. The names are those of Debian 12 and 13 and of Ubuntu 24.04 (not tried there yet); tools/fresh tries
+# a system.
+berth_boost_package() {
+  case $1 in
+    debian:12) echo libboost1.81-dev ;; # what libboost-dev means there is 1.74
+    *) echo libboost-dev ;;
+  esac
+}
 
 # To build the program.
 BERTH_BUILD_PACKAGES=(g++ cmake ninja-build pkg-config ccache mold
-  libsimdjson-dev libyaml-dev libxxhash-dev prometheus-cpp-dev libboost1.81-dev libssl-dev)
+  libsimdjson-dev libyaml-dev libxxhash-dev prometheus-cpp-dev "$(berth_boost_package "$(berth_system)")" libssl-dev)
 # To build and run the tests.
 BERTH_TEST_PACKAGES=(libgtest-dev libgmock-dev librapidcheck-dev zlib1g-dev)
 # For ./test --all: fuzzing, clang-tidy and the format check.

@@ -1,34 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// FileText: the bytes of a file, mapped rather than read where that works, so that a file may be larger than memory.
+// FileText: the bytes of a file.
 #pragma once
 
-#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "berth/error.h"
 
 namespace berth {
 
+// Of one file. A dump of the largest clusters has a tenth of that.
+inline constexpr uint64_t kMaxFileBytes = uint64_t{4} << 30;
+
 class FileText {
  public:
-  // `-` is standard input. The error says what the system said, without the file's name.
-  static Result<FileText> Read(const std::string& path);
-
-  FileText(FileText&& other) noexcept;
-  FileText& operator=(FileText&& other) noexcept;
-  FileText(const FileText&) = delete;
-  FileText& operator=(const FileText&) = delete;
-  ~FileText();
+  // `-` is standard input. The error says what is wrong, without the file's name: among other things that it has more
+  // than `max_bytes`, or changes while it is read.
+  static Result<FileText> Read(const std::string& path, uint64_t max_bytes = kMaxFileBytes);
 
   // Valid while this lives.
-  std::string_view text() const { return mapped_ ? std::string_view(mapped_, size_) : std::string_view(owned_); }
+  std::string_view text() const { return text_; }
 
  private:
-  FileText() = default;
-  const char* mapped_ = nullptr;
-  size_t size_ = 0;
-  std::string owned_;  // pipes and standard input
+  explicit FileText(std::string text) : text_(std::move(text)) {}
+  std::string text_;
 };
 
 }  // namespace berth

@@ -120,7 +120,16 @@ TEST_F(ConfigCommandTest, WrongUsageIsExitCode2) {
 
 TEST_F(ConfigCommandTest, AFileThatCannotBeReadIsNamed) {
   EXPECT_EQ(Run({"check", directory_ + "/none"}), 2);
-  EXPECT_EQ(err_.str(), directory_ + "/none: No such file or directory\n");
+  EXPECT_EQ(err_.str(), directory_ + "/none: cannot open file: No such file or directory\n");
+  EXPECT_EQ(Run({"check", directory_}), 2);
+  EXPECT_EQ(err_.str(), directory_ + ": is a folder\n");
+  EXPECT_EQ(Run({"check", "/dev/zero"}), 2);
+  EXPECT_EQ(err_.str(), "/dev/zero: is a device that gives more than 1 MiB\n");
+  EXPECT_EQ(Run({"check", "/proc/self/mem"}), 2);
+  EXPECT_EQ(err_.str(), "/proc/self/mem: cannot read file: Input/output error\n");
+  std::ofstream(directory_ + "/large") << std::string((size_t{16} << 20) + 1, '#');
+  EXPECT_EQ(Run({"check", directory_ + "/large"}), 2);
+  EXPECT_EQ(err_.str(), directory_ + "/large: has more than 16 MiB\n");
 }
 
 }  // namespace

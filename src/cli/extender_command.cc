@@ -2,10 +2,11 @@
 // `berth extender`: flags to options, start, wait for a signal, drain.
 #include "cli/extender_command.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -130,7 +131,7 @@ std::string Objection(const Arguments& args) {
   for (const auto& [flag, file] : {std::pair{"--tls-cert-file", &args.tls_cert_file},
                                    std::pair{"--tls-private-key-file", &args.tls_private_key_file},
                                    std::pair{"--client-ca-file", &args.client_ca_file}}) {
-    if (!file->empty() && !std::ifstream(*file).is_open()) return std::string(flag) + ": cannot read " + *file;
+    if (!file->empty() && ::access(file->c_str(), R_OK) != 0) return std::string(flag) + ": cannot read " + *file;
   }
   return "";
 }

@@ -2,28 +2,17 @@
 // Reading files and configurations for the commands.
 #include "cli/inputs.h"
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iostream>
-#include <iterator>
+#include <cstdint>
 #include <map>
-#include <sstream>
+#include <ostream>
 #include <utility>
+
+#include "api/file_text.h"
 
 namespace berth::cli {
 namespace {
 
-// A file's content, `-` for standard input.
-Result<std::string> ReadFile(const std::string& path) {
-  if (path == "-") return std::string(std::istreambuf_iterator<char>(std::cin), {});
-  errno = 0;
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  if (in.is_open() && in.peek() != std::ifstream::traits_type::eof()) text << in.rdbuf();
-  if (!in.is_open() || in.bad() || errno == EISDIR) return Error(path + ": " + std::strerror(errno ? errno : EIO));
-  return std::move(text).str();
-}
+constexpr uint64_t kMaxConfigurationBytes = uint64_t{16} << 20;
 
 }  // namespace
 
@@ -52,12 +41,12 @@ std::optional<LoadedObjects> ReadObjects(const std::vector<std::string>& paths, 
 std::optional<config::SchedulerConfiguration> ReadConfiguration(const std::string& path, const Registry& registry,
                                                                 std::ostream& err, config::UnnamedPlugins unnamed) {
   if (path.empty()) return config::DefaultConfiguration(registry);
-  const Result<std::string> text = ReadFile(path);
-  if (!text.ok()) {
-    err << text.error().text() << "\n";
+  const Result<FileText> file = FileText::Read(path, kMaxConfigurationBytes);
+  if (!file.ok()) {
+    err << path << ": " << file.error().text() << "\n";
     return std::nullopt;
   }
-  config::Loaded loaded = config::LoadConfiguration(*text, registry, unnamed);
+  config::Loaded loaded = config::LoadConfiguration(std::string(file->text()), registry, unnamed);
   for (const FieldError& error : loaded.errors) err << path << ": " << error.ToString() << "\n";
   if (!loaded.ok()) return std::nullopt;
   return std::move(loaded.config);

@@ -2,18 +2,16 @@
 #include "client/credentials.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <fstream>
-#include <system_error>
 #include <utility>
 
 #include "api/base64.h"
 #include "util/core_dumps.h"
+#include "util/read_file.h"
 
 namespace berth::client {
 namespace {
 
-constexpr size_t kMaxToken = size_t{64} << 10;
+constexpr uint64_t kMaxToken = uint64_t{64} << 10;
 
 bool IsBlank(char c) { return static_cast<unsigned char>(c) <= ' '; }
 
@@ -31,6 +29,15 @@ Result<std::string_view> FindToken(std::string_view text) {
   if (text.empty()) return Error("there is no token in it");
   if (Error error = CheckToken(text); !error.ok()) return error;
   return text;
+}
+
+Result<std::string> ReadTokenFile(const std::string& path) {
+  // Requests wait meanwhile, so nothing but a file will do.
+  const util::FileContent content = util::ReadFile(path, {kMaxToken, util::FileKinds::kRegular});
+  if (!content.ok()) return Error(content.problem);
+  const Result<std::string_view> token = FindToken(content.text);
+  if (!token.ok()) return token.error();
+  return std::string(*token);
 }
 
 Credentials::Credentials(const Kubeconfig& config, Duration look_every, std::function<void(const std::string&)> warn)
@@ -55,21 +62,11 @@ bool Credentials::Renew(const std::string& header) {
 
 void Credentials::Look() {
   looked_ = std::chrono::steady_clock::now();
-  // Read, not mapped: whoever writes the file may cut it under our eyes.
-  errno = 0;
-  std::ifstream file(token_file_, std::ios::binary);
-  std::string read(kMaxToken, '\0');
-  file.read(read.data(), static_cast<std::streamsize>(read.size()));
-  const int problem = errno;
-  const Result<std::string_view> token =
-      FindToken(std::string_view(read).substr(0, static_cast<size_t>(file.gcount())));
+  const Result<std::string> token = ReadTokenFile(token_file_);
   if (token.ok()) {
-    header_ = "Bearer " + std::string(*token);
+    header_ = "Bearer " + *token;
   } else if (warn_) {
-    const bool read_nothing = file.bad() || file.gcount() == 0;
-    warn_("token file " + token_file_ + ": " +
-          (read_nothing && problem != 0 ? std::generic_category().message(problem) : token.error().text()) +
-          "; the last one that was there stays in use");
+    warn_("token file " + token_file_ + ": " + token.error().text() + "; the last one that was there stays in use");
   }
 }
 

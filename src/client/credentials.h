@@ -19,6 +19,8 @@ namespace berth::client {
 Error CheckToken(std::string_view token);
 // The token in a file's text, without the blanks around it.
 Result<std::string_view> FindToken(std::string_view text);
+// Of at most 64 KiB. Errors do not name the file.
+Result<std::string> ReadTokenFile(const std::string& path);
 
 // Thread safety: any thread.
 class Credentials {

@@ -19,12 +19,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMaxFile = size_t{16} << 20;
+constexpr uint64_t kMaxFile = uint64_t{16} << 20;
 
 Result<Value> ReadFile(const std::string& path) {
-  Result<FileText> file = FileText::Read(path);
+  Result<FileText> file = FileText::Read(path, kMaxFile);
   if (!file.ok()) return file.error();
-  if (file->text().size() > kMaxFile) return Error("has more than 16 MiB, which no kubeconfig has");
   Value config;
   bool found = false;
   Error error = ForEachDocument(file->text(), [&](const std::string& json) {
@@ -42,9 +41,7 @@ Result<Value> ReadFile(const std::string& path) {
 
 // Without a token the server would say that somebody nameless may not do this, and nobody would know why.
 Error CheckTokenFile(const std::string& path) {
-  Result<FileText> file = FileText::Read(path);
-  if (!file.ok()) return file.error();
-  const Result<std::string_view> token = FindToken(file->text());
+  const Result<std::string> token = ReadTokenFile(path);
   return token.ok() ? Error::Ok() : token.error();
 }
 
@@ -268,7 +265,7 @@ Result<Kubeconfig> LoadInCluster(const InCluster& place) {
   if (const Error error = CheckTokenFile(config.token_file); !error.ok())
     return wrong(config.token_file + ": " + error.text());
   if (auto tls = net::TlsContext::Client(config.tls); !tls.ok()) return tls.error().Wrap(config.source);
-  if (Result<FileText> text = FileText::Read((folder / "namespace").string()); text.ok()) {
+  if (Result<FileText> text = FileText::Read((folder / "namespace").string(), kMaxFile); text.ok()) {
     config.namespace_ = text->text();
     while (!config.namespace_.empty() && static_cast<unsigned char>(config.namespace_.back()) <= ' ')
       config.namespace_.pop_back();

@@ -230,10 +230,10 @@ TEST_F(KubeconfigTest, ATokenFileIsReadAgain) {
   folder_.Write("token", "t3\nX-Other: header\n");
   EXPECT_EQ(often.Header(), "Bearer t2");
   const std::string file = "token file " + folder_.Path("token");
-  EXPECT_THAT(
-      warnings,
-      ElementsAre(HasSubstr(file + ": there is no token in it"), HasSubstr(file + ": No such file or directory"),
-                  HasSubstr(file + ": there is a line break or another control character within the token")));
+  EXPECT_THAT(warnings,
+              ElementsAre(HasSubstr(file + ": there is no token in it"),
+                          HasSubstr(file + ": cannot open file: No such file or directory"),
+                          HasSubstr(file + ": there is a line break or another control character within the token")));
   folder_.Write("token", "\t t4 \r\n");
   EXPECT_EQ(often.Header(), "Bearer t4");
 }

@@ -14,14 +14,13 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
-#include <fstream>
 #include <mutex>
-#include <sstream>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "util/core_dumps.h"
+#include "util/read_file.h"
 
 namespace berth::net {
 namespace {
@@ -38,6 +37,7 @@ using X509Ptr = std::unique_ptr<X509, Freeing<X509_free>>;
 using KeyPtr = std::unique_ptr<EVP_PKEY, Freeing<EVP_PKEY_free>>;
 using ContextPtr = std::shared_ptr<SSL_CTX>;
 
+constexpr uint64_t kMaxPemBytes = uint64_t{16} << 20;  // no bundle of authorities comes near it
 constexpr unsigned char kProtocols[] = "\x08http/1.1";
 constexpr unsigned int kProtocolsLength = sizeof(kProtocols) - 1;
 
@@ -94,17 +94,11 @@ struct Pem {
 
 Result<Pem> ReadPem(const std::string& file, const std::string& data, const char* what) {
   if (!data.empty()) return Pem{std::string(what) + " data", data};
-  struct stat info = {};
-  if (::stat(file.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) {
-    return Error(std::string(what) + " file " + file + ": is a folder");
-  }
-  errno = 0;
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  if (in) text << in.rdbuf();
-  if (!in)
-    return Error(std::string(what) + " file " + file + ": " + (errno != 0 ? std::strerror(errno) : "cannot be read"));
-  return Pem{std::string(what) + " file " + file, std::move(text).str()};
+  std::string name = std::string(what) + " file " + file;
+  // Read again while connections are served: nothing may keep that waiting.
+  util::FileContent content = util::ReadFile(file, {kMaxPemBytes, util::FileKinds::kRegular});
+  if (!content.ok()) return Error(name + ": " + content.problem);
+  return Pem{std::move(name), std::move(content.text)};
 }
 
 BioPtr OpenPem(const Pem& pem) { return BioPtr(BIO_new_mem_buf(pem.text.data(), static_cast<int>(pem.text.size()))); }

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <mutex>
@@ -209,7 +210,8 @@ TEST_F(TlsTest, ReadsChangedFilesAndKeepsTheOldOnesUntilTheNewAreRight) {
 
 TEST_F(TlsTest, NamesFileAndReason) {
   options_.certificate_file = folder_.Path("none.crt");
-  EXPECT_EQ(ServerError(), "certificate file " + options_.certificate_file + ": No such file or directory");
+  EXPECT_EQ(ServerError(),
+            "certificate file " + options_.certificate_file + ": cannot open file: No such file or directory");
   options_.certificate_file = folder_.Write("text.crt", "hello\n");
   EXPECT_EQ(ServerError(), "certificate file " + options_.certificate_file + ": no PEM certificate in it");
   options_.certificate_file =
@@ -224,7 +226,8 @@ TEST_F(TlsTest, NamesFileAndReason) {
                                ": does not belong to the certificate in certificate file " + options_.certificate_file);
   options_.key_file = folder_.Path("server.key");
   options_.client_ca_file = folder_.Path("none.ca");
-  EXPECT_EQ(ServerError(), "client CA file " + options_.client_ca_file + ": No such file or directory");
+  EXPECT_EQ(ServerError(),
+            "client CA file " + options_.client_ca_file + ": cannot open file: No such file or directory");
   options_.client_ca_file.clear();
   EXPECT_EQ(ServerError(), "");
 
@@ -232,12 +235,20 @@ TEST_F(TlsTest, NamesFileAndReason) {
   EXPECT_EQ(ClientError(), "CA data: no PEM certificate in it");
   client_.ca_data.clear();
   client_.ca_file = folder_.Path("none.ca");
-  EXPECT_EQ(ClientError(), "CA file " + client_.ca_file + ": No such file or directory");
+  EXPECT_EQ(ClientError(), "CA file " + client_.ca_file + ": cannot open file: No such file or directory");
   client_.ca_file.clear();
   client_.key_data = server_.key_pem;
   EXPECT_EQ(ClientError(), "a client key without a client certificate");
   client_.certificate_data = authority_.certificate_pem;
   EXPECT_EQ(ClientError(), "client key data: does not belong to the certificate in client certificate data");
+}
+
+TEST_F(TlsTest, FilesThatAreNoneAreNotWaitedFor) {
+  options_.certificate_file = folder_.Path("pipe");
+  ASSERT_EQ(::mkfifo(options_.certificate_file.c_str(), 0600), 0);
+  EXPECT_EQ(ServerError(), "certificate file " + options_.certificate_file + ": is no regular file");
+  options_.certificate_file = "/dev/zero";
+  EXPECT_EQ(ServerError(), "certificate file /dev/zero: is no regular file");
 }
 
 TEST_F(TlsTest, MakesSessionsOnManyThreads) {

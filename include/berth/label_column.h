@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "berth/row.h"
+#include "berth/text_hash.h"
 
 namespace berth {
 inline namespace v1 {
@@ -32,15 +33,11 @@ class LabelColumn {
  private:
   friend class LabelColumnWriter;  // berth/host/snapshot_data.h
   void Assign(Row row, const std::string* value);
-  struct Hash {
-    using is_transparent = void;
-    size_t operator()(std::string_view text) const;  // with a secret: a request's labels may be anybody's
-  };
   std::vector<uint32_t> values_;
   std::vector<std::string> texts_{std::string()};  // [0] is unused
   std::vector<uint32_t> uses_{0};
   std::vector<uint32_t> free_;
-  std::unordered_map<std::string, uint32_t, Hash, std::equal_to<>> ids_;
+  std::unordered_map<std::string, uint32_t, TextHash, std::equal_to<>> ids_;
 };
 
 }  // namespace v1

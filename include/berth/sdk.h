@@ -27,6 +27,7 @@
 #include "berth/rejections.h"
 #include "berth/resources.h"
 #include "berth/snapshot.h"
+#include "berth/text_hash.h"
 #include "berth/value.h"
 #include "berth/verdict.h"
 #include "berth/version.h"

@@ -9,7 +9,7 @@
 #include <unordered_map>
 
 #include "berth/resources.h"
-#include "util/hash.h"
+#include "util/secret_hash.h"
 
 namespace berth {
 
@@ -30,7 +30,7 @@ class PeerResources {
  private:
   const size_t most_;  // with those four
   std::shared_mutex mutex_;
-  std::unordered_map<std::string_view, ResourceId, StringHash> ids_;  // keys are ResourceName's
+  std::unordered_map<std::string_view, ResourceId, SecretStringHash> ids_;  // keys are ResourceName's
 };
 
 // The same of all peers of this process.

@@ -3,6 +3,7 @@
 #include "api/yaml_tree.h"
 
 #include <optional>
+#include <unordered_set>
 
 #include "api/json_scan.h"
 #include "api/load_error.h"
@@ -198,7 +199,7 @@ Error YamlTree::Emit(uint32_t index, int depth, std::string& out) {
     }
     case Type::kMapping: {
       std::vector<Entry> entries;
-      std::unordered_map<std::string, size_t> seen;
+      Keys seen;
       if (Error error = Collect(index, false, depth, entries, seen); !error.ok()) return error;
       char before = '{';
       for (const Entry& entry : entries) {
@@ -261,10 +262,9 @@ Error YamlTree::Key(uint32_t key, std::string& out) const {
   return Error::Ok();
 }
 
-Error YamlTree::Collect(uint32_t mapping, bool merged, int depth, std::vector<Entry>& entries,
-                        std::unordered_map<std::string, size_t>& index) {
+Error YamlTree::Collect(uint32_t mapping, bool merged, int depth, std::vector<Entry>& entries, Keys& index) {
   // `own` tells an explicit duplicate of this mapping from an entry that a merge key brought.
-  std::unordered_map<std::string, bool> own;
+  std::unordered_set<std::string, SecretStringHash> own;
   for (uint32_t child = nodes_[mapping].first; child != kNone; child = nodes_[nodes_[child].next].next) {
     const uint32_t value = nodes_[child].next;
     if (nodes_[child].type == Type::kScalar && nodes_[child].merge) {
@@ -273,7 +273,7 @@ Error YamlTree::Collect(uint32_t mapping, bool merged, int depth, std::vector<En
     }
     std::string key;
     if (Error error = Key(child, key); !error.ok()) return error;
-    if (!own.emplace(key, true).second) return At(nodes_[child], "key " + Quoted(key) + " already set in map");
+    if (!own.insert(key).second) return At(nodes_[child], "key " + Quoted(key) + " already set in map");
     if (merged) {
       if (Error error = Spend(key.size() + kMergeCost); !error.ok()) return error;
     }
@@ -288,8 +288,7 @@ Error YamlTree::Collect(uint32_t mapping, bool merged, int depth, std::vector<En
   return Error::Ok();
 }
 
-Error YamlTree::Merge(uint32_t value, int depth, std::vector<Entry>& entries,
-                      std::unordered_map<std::string, size_t>& index) {
+Error YamlTree::Merge(uint32_t value, int depth, std::vector<Entry>& entries, Keys& index) {
   const uint32_t target = Resolve(value);
   const Node& node = nodes_[target];
   if (depth > kMaxJsonDepth) return At(node, "nested too deeply (limit 512 levels)");

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "berth/error.h"
+#include "util/secret_hash.h"
 
 namespace berth {
 
@@ -45,6 +46,7 @@ class YamlTree {
     std::string key;
     uint32_t value;
   };
+  using Keys = std::unordered_map<std::string, size_t, SecretStringHash>;  // to their places among the entries
 
   Error Handle(const yaml_event_t& event);
   Error AddScalar(const yaml_event_t& event);
@@ -54,9 +56,8 @@ class YamlTree {
   Error At(const Node& node, const std::string& what) const;
   Error DecodeBinary(const Node& node, std::string& out) const;
   Error Key(uint32_t key, std::string& out) const;
-  Error Collect(uint32_t mapping, bool merged, int depth, std::vector<Entry>& entries,
-                std::unordered_map<std::string, size_t>& index);
-  Error Merge(uint32_t value, int depth, std::vector<Entry>& entries, std::unordered_map<std::string, size_t>& index);
+  Error Collect(uint32_t mapping, bool merged, int depth, std::vector<Entry>& entries, Keys& index);
+  Error Merge(uint32_t value, int depth, std::vector<Entry>& entries, Keys& index);
   Error Emit(uint32_t node, int depth, std::string& out);
   Error EmitScalar(const Node& node, std::string& out) const;
   Error Spend(size_t amount);
@@ -65,7 +66,7 @@ class YamlTree {
   std::vector<Node> nodes_;
   std::string texts_;
   std::vector<uint32_t> open_;  // containers being read, outermost first
-  std::unordered_map<std::string, uint32_t> anchors_;
+  std::unordered_map<std::string, uint32_t, SecretStringHash> anchors_;
   size_t budget_ = 0, spent_ = 0, out_start_ = 0;
 };
 

@@ -13,8 +13,8 @@
 
 #include "api/defaults.h"
 #include "client/cluster_api.h"
-#include "util/hash.h"
 #include "util/inbox.h"
+#include "util/secret_hash.h"
 
 namespace berth::bench {
 
@@ -77,7 +77,7 @@ class InstantCluster final : public client::ClusterApi {
 
  private:
   template <class T>
-  using ByName = std::unordered_map<std::string, T, StringHash, std::equal_to<>>;  // by namespace/name
+  using ByName = std::unordered_map<std::string, T, SecretStringHash, std::equal_to<>>;  // by namespace/name
   struct Watcher;
   class WatchHandle;
 

@@ -71,7 +71,7 @@ void Reflector::OnListed(const ListAnswer& answer) {
   heard_ = clock_.Now();
 
   if (!objects_.empty()) {
-    std::unordered_set<std::string, StringHash, std::equal_to<>> listed;
+    std::unordered_set<std::string, SecretStringHash, std::equal_to<>> listed;
     listed.reserve(answer.objects.size());
     for (const ClusterObject& object : answer.objects) listed.insert(KeyOf(MetaOf(object)));
     std::vector<std::string> missing;

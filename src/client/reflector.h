@@ -2,6 +2,7 @@
 // Reflector: keeps a copy of all objects of one kind by list and watch, and tells what changed.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -11,11 +12,12 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "berth/annotations.h"
 #include "client/cluster_api.h"
-#include "util/hash.h"
 #include "util/owner_link.h"
+#include "util/secret_hash.h"
 #include "util/timer_queue.h"
 
 namespace berth::client {
@@ -66,10 +68,14 @@ class Reflector {
   // What we know; null when absent. Valid until the next change.
   const ClusterObject* Find(std::string_view ns, std::string_view name) const;
   size_t size() const { return objects_.size(); }
-  // In no particular order.
+  // In the order of their keys, namespace/name.
   template <class Fn>
   void ForEach(Fn&& fn) const {
-    for (const auto& [key, object] : objects_) fn(object);
+    std::vector<const Objects::value_type*> sorted;
+    sorted.reserve(objects_.size());
+    for (const auto& entry : objects_) sorted.push_back(&entry);
+    std::sort(sorted.begin(), sorted.end(), [](const auto* a, const auto* b) { return a->first < b->first; });
+    for (const auto* entry : sorted) fn(entry->second);
   }
   // When the server last said anything: a list, an event, a bookmark. No value before the first list.
   std::optional<Time> heard() const { return heard_; }
@@ -83,6 +89,7 @@ class Reflector {
   void StartWatch();
   void OnEvent(const WatchEvent& event);
   void OnClosed(const ApiStatus& status);
+  using Objects = std::unordered_map<std::string, ClusterObject, SecretStringHash, std::equal_to<>>;
   void Retry(void (Reflector::*what)());
   bool MakesSense(const ClusterObject& object) const;
   ClusterObject Shown(const ClusterObject& object) const;
@@ -99,9 +106,9 @@ class Reflector {
   const std::function<uint64_t()> random_;
   AnnotationKeys annotations_;
 
-  std::unordered_map<std::string, ClusterObject, StringHash, std::equal_to<>> objects_;  // by namespace/name
+  Objects objects_;  // by namespace/name
   // Deletions since the last list that a late event must not undo, the newest few thousand; versions are not 0.
-  std::unordered_map<std::string, uint64_t, StringHash, std::equal_to<>> graves_;
+  std::unordered_map<std::string, uint64_t, SecretStringHash, std::equal_to<>> graves_;
   std::deque<std::pair<std::string, uint64_t>> grave_order_;
   std::unique_ptr<Watch> watch_;
   std::string resource_version_;  // the newest one heard of

@@ -199,7 +199,12 @@ void ClusterState::AddIndex(PluginIndex* index) {
   const Snapshot now = snapshot();
   for (Row row = 0; row < now.rows(); ++row)
     if (now.live(row)) index->NodeChanged(now, row, nullptr, &now.node(row));
-  for (const auto& [uid, record] : pods_) index->PodAdded(now, *record);
+  // An index may keep what it is told in that order.
+  std::vector<const std::pair<const std::string, std::unique_ptr<PodRecord>>*> by_uid;
+  by_uid.reserve(pods_.size());
+  for (const auto& entry : pods_) by_uid.push_back(&entry);
+  std::sort(by_uid.begin(), by_uid.end(), [](const auto* a, const auto* b) { return a->first < b->first; });
+  for (const auto* entry : by_uid) index->PodAdded(now, *entry->second);
   index->ObjectsChanged(now);
 }
 

@@ -12,6 +12,7 @@
 #include "berth/error.h"
 #include "berth/snapshot.h"
 #include "cluster/columns.h"
+#include "util/secret_hash.h"
 
 namespace berth::cluster {
 
@@ -84,12 +85,8 @@ class ClusterState {
   const Columns& columns() const { return columns_; }
 
  private:
-  struct Hash {
-    using is_transparent = void;
-    size_t operator()(std::string_view s) const { return std::hash<std::string_view>()(s); }
-  };
   template <class V>
-  using ByText = std::unordered_map<std::string, V, Hash, std::equal_to<>>;
+  using ByText = std::unordered_map<std::string, V, SecretStringHash, std::equal_to<>>;
   struct Nomination {
     std::string node;
     std::unique_ptr<PodRecord> record;

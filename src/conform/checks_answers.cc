@@ -9,6 +9,7 @@
 
 #include "api/json_value.h"
 #include "conform/checks.h"
+#include "util/secret_hash.h"
 
 namespace berth::conform {
 namespace {
@@ -144,7 +145,7 @@ void CheckKind(Trial& trial) {
 void JudgeComplete(Trial& trial, const Asked& asked, std::span<const SampleNode> nodes) {
   const Reply& reply = asked.reply;
   const std::vector<std::string> passing = PassedNodes(trial.target.shape, reply);
-  const std::unordered_set<std::string> passed(passing.begin(), passing.end());
+  const std::unordered_set<std::string, SecretStringHash> passed(passing.begin(), passing.end());
   std::vector<std::string> missing, both, silent, strange;
   for (const SampleNode& node : nodes) {
     const bool fails = reply.failed.contains(node.name) || reply.unresolvable.contains(node.name);

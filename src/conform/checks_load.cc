@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "conform/checks.h"
+#include "util/secret_hash.h"
 
 namespace berth::conform {
 namespace {
@@ -30,7 +31,7 @@ void JudgeConcurrent(Trial& trial, Target target) {
   const std::string verb(ToString(target.verb));
   const std::vector<SampleNode> pool = session.ManyNodes(kSlices * kSliceNodes);
   std::vector<std::string> bodies, expected;
-  std::vector<std::unordered_set<std::string>> own(kSlices);
+  std::vector<std::unordered_set<std::string, SecretStringHash>> own(kSlices);
   for (size_t i = 0; i < kSlices; ++i) {
     Question question = session.PlainQuestion(target);
     question.nodes = std::span(pool).subspan(i * kSliceNodes, kSliceNodes);

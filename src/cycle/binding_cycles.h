@@ -15,6 +15,7 @@
 #include "cycle/status_writer.h"
 #include "framework/binding_stages.h"
 #include "queue/pod_ticket.h"
+#include "util/secret_hash.h"
 
 namespace berth::cycle {
 
@@ -83,7 +84,7 @@ class BindingCycles {
   Recorder& recorder_;
   StatusWriter& statuses_;
   OnFailure on_failure_;
-  std::unordered_map<std::string, RunPtr> running_;  // by uid
+  std::unordered_map<std::string, RunPtr, SecretStringHash, std::equal_to<>> running_;  // by uid
 };
 
 }  // namespace berth::cycle

@@ -11,6 +11,7 @@
 #include "cycle/core.h"
 #include "cycle/recorder.h"
 #include "cycle/status_writer.h"
+#include "util/secret_hash.h"
 
 namespace berth::cycle {
 
@@ -53,7 +54,8 @@ class Evictions {
   Recorder& recorder_;
   StatusWriter& statuses_;
   std::function<bool(const std::string&, const std::string&)> cancel_binding_;
-  std::unordered_map<std::string, std::shared_ptr<Run>> running_;  // by the preemptor's uid
+  std::unordered_map<std::string, std::shared_ptr<Run>, SecretStringHash, std::equal_to<>>
+      running_;  // by the preemptor's uid
 };
 
 }  // namespace berth::cycle

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "cycle/core.h"
+#include "util/secret_hash.h"
 
 namespace berth::cycle {
 
@@ -38,7 +39,7 @@ class StatusWriter {
   void OnAnswer(const std::string& uid, const client::ApiStatus& status);
 
   Core& core_;
-  std::unordered_map<std::string, Entry> pods_;  // by uid
+  std::unordered_map<std::string, Entry, SecretStringHash, std::equal_to<>> pods_;  // by uid
 };
 
 }  // namespace berth::cycle

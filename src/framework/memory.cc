@@ -158,7 +158,7 @@ PodClass* Memory::ClassOf(const Pod& pod, std::unique_ptr<PodClass>& fresh) {
 bool Memory::SeenBefore(const std::string& signature) {
   constexpr size_t kSeen = 16384;
   seen_.resize(kSeen);
-  const uint64_t hash = std::hash<std::string>()(signature) | 1;  // 0 is an empty place
+  const uint64_t hash = SecretHash64(signature) | 1;  // 0 is an empty place
   return std::exchange(seen_[(hash >> 1) % kSeen], hash) == hash;
 }
 

@@ -14,6 +14,7 @@
 #include "framework/decision.h"
 #include "framework/pod_class.h"
 #include "framework/trace.h"
+#include "util/secret_hash.h"
 #include "util/worker_pool.h"
 
 namespace berth::framework {
@@ -97,7 +98,7 @@ class Memory {
   Epochs filter_epochs_ = 0, score_epochs_ = 0;
   RowFields filter_fields_ = 0, score_fields_ = 0;
 
-  std::unordered_map<std::string, std::unique_ptr<PodClass>> classes_;
+  std::unordered_map<std::string, std::unique_ptr<PodClass>, SecretStringHash, std::equal_to<>> classes_;
   PodClass* last_ = nullptr;
   std::unique_ptr<PodClass> spare_;
   std::list<PodClass*> by_use_;  // the one not used for longest first

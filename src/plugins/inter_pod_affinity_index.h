@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "berth/pod.h"
+#include "berth/text_hash.h"
 #include "plugins/common/pod_counts.h"
 
 namespace berth::plugins {
@@ -40,7 +41,7 @@ class PlacedTerms {
     uint64_t seen = 0;
     std::vector<std::shared_ptr<const PlacedTerm>> terms;
   };
-  std::unordered_map<std::string, std::shared_ptr<PlacedTerm>> by_key_;
+  std::unordered_map<std::string, std::shared_ptr<PlacedTerm>, TextHash> by_key_;
   std::map<uint64_t, std::shared_ptr<PlacedTerm>> by_serial_;
   std::unordered_map<PodKind, Known, PodKindHash> kinds_;
   uint64_t serial_ = 0;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "berth/events.h"
-#include "util/hash.h"
+#include "util/secret_hash.h"
 
 namespace berth::queue {
 
@@ -91,7 +91,7 @@ class HintMap {
 
   std::vector<Profile> profiles_;
   std::vector<std::string> names_;
-  std::unordered_map<std::string, PluginId, StringHash, std::equal_to<>> ids_;
+  std::unordered_map<std::string, PluginId, SecretStringHash, std::equal_to<>> ids_;
   mutable std::unordered_map<uint64_t, std::unique_ptr<EventMatch>> matches_;
 };
 

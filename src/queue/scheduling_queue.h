@@ -20,7 +20,7 @@
 #include "queue/in_flight.h"
 #include "queue/pod_ticket.h"
 #include "queue/queued_pod_info.h"
-#include "util/hash.h"
+#include "util/secret_hash.h"
 
 namespace berth::queue {
 
@@ -122,7 +122,7 @@ class SchedulingQueue {
     bool operator()(const Info& a, const Info& b) const;
   };
   template <class Value>
-  using ByName = boost::unordered_flat_map<std::string_view, Value, StringHash, std::equal_to<>>;
+  using ByName = boost::unordered_flat_map<std::string_view, Value, SecretStringHash, std::equal_to<>>;
 
   Info* Lookup(std::string_view full_name) const;
   Info* LookupInFlight(const Pod& pod) const;

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "util/hash.h"
+#include "util/secret_hash.h"
 #include "util/share_pool.h"
 
 namespace berth {
@@ -44,7 +45,10 @@ Labels::Labels(std::vector<Entry> entries) {
   entries.resize(kept);
   entries.shrink_to_fit();
   uint64_t hash = entries.size();
-  for (const Entry& entry : entries) hash = Hash64(entry.second, Hash64(entry.first, hash));
+  for (const Entry& entry : entries) {
+    hash = HashMix(hash, SecretHash64(entry.first));
+    hash = HashMix(hash, SecretHash64(entry.second));
+  }
   static auto* pool = new SharePool<Data>();  // never destroyed: labels may outlive every static
   data_ = pool->Share(Data{std::move(entries), hash}, hash);
 }

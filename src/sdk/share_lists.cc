@@ -11,6 +11,7 @@
 #include "berth/object.h"
 #include "berth/pod.h"
 #include "util/hash.h"
+#include "util/secret_hash.h"
 
 namespace berth {
 inline namespace v1 {
@@ -22,7 +23,7 @@ class Hasher {
   uint64_t value() const { return hash_; }
 
   void Add(uint64_t number) { hash_ = HashMix(hash_, number); }
-  void Add(const std::string& text) { hash_ = Hash64(text, hash_); }
+  void Add(const std::string& text) { hash_ = HashMix(hash_, SecretHash64(text)); }
   template <class T>
   void Add(const std::vector<T>& items) {
     Add(uint64_t{items.size()});
@@ -70,7 +71,8 @@ class Hasher {
     (Add(fields), ...);
   }
 
-  uint64_t hash_ = 0;
+  // Numbers, as amounts are, could be made to collide without the secret.
+  uint64_t hash_ = SecretHash64("ShareLists");
 };
 
 }  // namespace

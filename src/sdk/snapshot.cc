@@ -4,8 +4,6 @@
 
 #include <charconv>
 
-#include "util/secret_hash.h"
-
 namespace berth {
 inline namespace v1 {
 
@@ -30,8 +28,6 @@ std::vector<HostPort> HostPortsOf(const Pod& pod) {
   for (const Container& container : pod.containers) collect(container);
   return ports;
 }
-
-size_t LabelColumn::Hash::operator()(std::string_view text) const { return SecretStringHash()(text); }
 
 uint32_t LabelColumn::Find(std::string_view value) const {
   auto it = ids_.find(value);

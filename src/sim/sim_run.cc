@@ -15,6 +15,7 @@
 #include "sim/sim_run_changes.h"
 #include "sim/sim_run_decisions.h"
 #include "sim/simulation.h"
+#include "util/secret_hash.h"
 
 namespace berth::sim {
 namespace {
@@ -218,7 +219,7 @@ class Runner {
 
   void Collect() {
     RunSummary& summary = result_.summary;
-    std::unordered_map<std::string, uint64_t*> zone_of;
+    std::unordered_map<std::string, uint64_t*, SecretStringHash> zone_of;
     // Sums of what files say: 64 bits may not hold them.
     __int128_t cpu = 0, memory = 0, used_cpu = 0, used_memory = 0;
     cluster().ForEach(Kind::kNode, [&](const ClusterObject& object) {

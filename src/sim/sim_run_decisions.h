@@ -12,6 +12,7 @@
 #include "berth/clock.h"
 #include "cycle/scheduler.h"
 #include "framework/explanation.h"
+#include "util/secret_hash.h"
 
 namespace berth::sim {
 
@@ -68,7 +69,7 @@ class DecisionLog final : public cycle::Observer {
   std::string explain_;
   cycle::Scheduler* scheduler_ = nullptr;
   const Clock* clock_ = nullptr;
-  std::unordered_map<std::string, Decision> decisions_;
+  std::unordered_map<std::string, Decision, SecretStringHash> decisions_;
   std::optional<framework::Explanation> explanation_;
   uint64_t attempts_ = 0, bound_ = 0, differences_ = 0;
   std::string first_difference_;

@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "client/cluster_api.h"
-#include "util/hash.h"
 #include "util/inbox.h"
 #include "util/owner_link.h"
 #include "util/random.h"
+#include "util/secret_hash.h"
 #include "util/timer_queue.h"
 
 namespace berth::sim {
@@ -118,7 +118,7 @@ class SimulatedCluster final : public client::ClusterApi {
                 std::function<void(const client::ApiStatus&, const client::Lease&)> done) override;
 
  private:
-  using Table = std::unordered_map<std::string, ClusterObject, StringHash, std::equal_to<>>;  // by ns/name
+  using Table = std::unordered_map<std::string, ClusterObject, SecretStringHash, std::equal_to<>>;  // by ns/name
   struct Change {
     uint64_t version = 0;
     client::WatchEvent::Type type = client::WatchEvent::Type::kBookmark;
@@ -191,9 +191,9 @@ class SimulatedCluster final : public client::ClusterApi {
   std::array<Shelf, kKindCount> shelves_;
   std::map<std::string, client::Lease> leases_;
   // Pods bound to nodes that do not exist, to be started when they do; may name pods that are gone.
-  std::unordered_map<std::string, std::vector<client::ObjectName>> homeless_;
+  std::unordered_map<std::string, std::vector<client::ObjectName>, SecretStringHash> homeless_;
   // When pods that run for a set time will end, by uid; a timer that finds another time here, or none, is void.
-  std::unordered_map<std::string, Time> ends_;
+  std::unordered_map<std::string, Time, SecretStringHash> ends_;
   util::Random random_;     // of faults
   uint64_t under_way_ = 0;  // entries of ours on the agenda
   uint64_t events_posted_ = 0;

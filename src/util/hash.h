@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hashing of bytes: one fast hash (XXH3) for every table and content hash in the program.
+// Hashing of bytes: one fast hash (XXH3). Tables of what others choose are in util/secret_hash.h's care.
 #pragma once
 
 #include <xxhash.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -22,11 +21,5 @@ inline uint64_t HashMix(uint64_t hash, uint64_t value) {
   hash *= 0xd6e8feb86659fd93ULL;
   return hash ^ (hash >> 32);
 }
-
-// For unordered containers keyed by string that are looked up by string_view.
-struct StringHash {
-  using is_transparent = void;
-  size_t operator()(std::string_view text) const { return static_cast<size_t>(Hash64(text)); }
-};
 
 }  // namespace berth

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "util/hash.h"
+#include "util/secret_hash.h"
 
 namespace berth {
 
@@ -87,7 +87,8 @@ class Interner {
   }
 
   mutable std::shared_mutex mutex_;
-  std::unordered_map<std::string_view, uint32_t, StringHash> ids_;  // keys point into the blocks; guarded by mutex_
+  std::unordered_map<std::string_view, uint32_t, SecretStringHash>
+      ids_;  // keys point into the blocks; guarded by mutex_
   std::array<std::atomic<Entry*>, 27> blocks_{};
   std::atomic<uint32_t> size_{0};
 };

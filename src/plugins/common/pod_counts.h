@@ -18,6 +18,7 @@
 #include "berth/depends.h"
 #include "berth/labels.h"
 #include "berth/snapshot.h"
+#include "berth/text_hash.h"
 
 namespace berth::plugins {
 
@@ -81,7 +82,7 @@ struct PodKind {
 };
 struct PodKindHash {
   size_t operator()(const PodKind& kind) const {
-    return (kind.labels.hash() * 31 + kind.ns_labels.hash()) * 31 + std::hash<std::string>()(kind.ns);
+    return (kind.labels.hash() * 31 + kind.ns_labels.hash()) * 31 + TextHash()(kind.ns);
   }
 };
 
@@ -132,7 +133,7 @@ class PodCounts {
   void Drop(Tracker& tracker);
 
   const Limits limits_;
-  std::unordered_map<std::string, std::shared_ptr<Tracker>> by_key_;
+  std::unordered_map<std::string, std::shared_ptr<Tracker>, TextHash> by_key_;
   std::map<uint64_t, std::shared_ptr<Tracker>> by_serial_;
   std::unordered_map<PodKind, Matching, PodKindHash> kinds_;
   PodKind probe_;  // saves making strings

@@ -23,6 +23,7 @@ struct ApiStatus {
   int code = 200;
   std::string message;
   ErrorKind kind = ErrorKind::kOther;  // of code 0: why there is no answer
+  bool unreadable = false;             // of code 0: there is one, which makes no sense. Asking again may bring the same
 
   bool ok() const { return code >= 200 && code < 300; }
   bool not_found() const { return code == 404; }

@@ -265,4 +265,9 @@ inline std::string StatusJson(int code, const std::string& message, const std::s
          R"(","reason":")" + reason + R"(","code":)" + std::to_string(code) + "}";
 }
 
+// As a server answers a binding.
+inline std::string SuccessJson() {
+  return R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success","code":201})";
+}
+
 }  // namespace berth::client

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/load_error.h"
 #include "client/api_requests.h"
 #include "client/credentials.h"
 #include "client/live_watch.h"
@@ -32,10 +33,18 @@ constexpr int64_t kWatchPatienceSeconds = 30;  // beyond the end that the server
 constexpr size_t kLeaseConnections = 2;        // one, and another if it hangs
 constexpr uint64_t kMaxLeaseBytes = 4 << 20;   // no server stores so much
 constexpr size_t kMaxVersionShown = 64;        // bytes, in a sentence
+constexpr size_t kMaxHolderShown = 256;        // bytes, in a sentence
 
 std::string HostName() {
   char name[256] = {};
   return ::gethostname(name, sizeof(name) - 1) == 0 ? name : "localhost";
+}
+
+ApiStatus NoSuccess(const ApiReply& reply, const Error& error) {
+  return {0,
+          "the API server answered " + std::to_string(reply.status.code) +
+              ", but not with what was asked for: " + error.text(),
+          ErrorKind::kOther, true};
 }
 
 // One list on its way: page by page, on the client's thread.
@@ -77,15 +86,23 @@ struct LiveCluster::Impl {
   void WarnSeldom(const std::string& sentence) {
     if (warned.Say(sentence)) Warn(sentence);
   }
-  void Write(ApiRequest request, Pacer* by, Answer done) {
+  // Unless the answer is the success that it claims to be, nobody knows what has happened.
+  void Write(ApiRequest request, Pacer* by, Success wanted, Answer done) {
     request.timeout = options.request_timeout;
-    writes->Send(std::move(request), by, [this, done = std::move(done)](const ApiReply& reply) {
+    writes->Send(std::move(request), by, [this, wanted = std::move(wanted), done = std::move(done)](ApiReply reply) {
+      Believe(reply, wanted);
       // To the server the uid of another incarnation is a field that must not change.
       const int code = reply.invalid_uid ? 409 : reply.status.code;
       Reply([done, status = ApiStatus{code, reply.status.message, reply.status.kind}] { done(status); });
     });
   }
-  void SendLease(ApiRequest request, const Lease& asked, std::function<void(const ApiStatus&, const Lease&)> done);
+  static void Believe(ApiReply& reply, const Success& wanted) {
+    if (!reply.status.ok()) return;
+    if (const Error error = CheckSuccess(reply.body, wanted); !error.ok()) reply.status = NoSuccess(reply, error);
+  }
+  // `written`: the answer has to say that `asked` holds it.
+  void SendLease(ApiRequest request, const Lease& asked, bool written,
+                 std::function<void(const ApiStatus&, const Lease&)> done);
   void Saw(Kind kind, const std::string& version);
   void Ask(const std::shared_ptr<ListRun>& run);
   void OnPage(const std::shared_ptr<ListRun>& run, ApiReply reply);
@@ -297,18 +314,21 @@ void LiveCluster::GetPodBy(util::Deadline until, const std::string& ns, const st
   request.path = PodPath(ns, name);
   request.timeout = impl_->options.request_timeout;
   request.send_by = request.answer_by = until;
-  impl_->writes->Send(std::move(request), &impl_->pacer, [impl = impl_.get(), done = std::move(done)](ApiReply reply) {
-    Ptr<Pod> pod;
-    if (reply.status.ok()) {
-      Result<Ptr<Pod>> read = ReadPod(reply.body, *impl->annotations);
-      if (read.ok()) {
-        pod = std::move(read).value();
-      } else {
-        reply.status = {0, read.error().text()};
-      }
-    }
-    impl->Reply([done, status = std::move(reply.status), pod = std::move(pod)] { done(status, pod); });
-  });
+  impl_->writes->Send(
+      std::move(request), &impl_->pacer, [impl = impl_.get(), ns, name, done = std::move(done)](ApiReply reply) {
+        Ptr<Pod> pod;
+        if (reply.status.ok()) {
+          Result<Ptr<Pod>> read = ReadPod(reply.body, *impl->annotations);
+          if (!read.ok()) {
+            reply.status = NoSuccess(reply, read.error());
+          } else if ((*read)->namespace_() != ns || (*read)->name() != name) {
+            reply.status = NoSuccess(reply, Error("it is pod " + Quoted(FullName(**read))));
+          } else {
+            pod = std::move(read).value();
+          }
+        }
+        impl->Reply([done, status = std::move(reply.status), pod = std::move(pod)] { done(status, pod); });
+      });
 }
 
 void LiveCluster::Bind(const ObjectName& pod, const std::string& node, Answer done) {
@@ -321,7 +341,8 @@ void LiveCluster::BindBy(util::Deadline until, const ObjectName& pod, const std:
   request.method = "POST";
   request.path = PodPath(pod.namespace_, pod.name) + "/binding";
   request.body = BindingBody(pod, node);
-  impl_->Write(std::move(request), &impl_->pacer, std::move(done));
+  impl_->Write(std::move(request), &impl_->pacer, {{"Status", "Binding", "Pod"}, pod.namespace_, pod.name, pod.uid},
+               std::move(done));
 }
 
 void LiveCluster::PatchPodStatus(const PodStatusPatch& patch, Answer done) {
@@ -330,7 +351,8 @@ void LiveCluster::PatchPodStatus(const PodStatusPatch& patch, Answer done) {
   request.path = PodPath(patch.pod.namespace_, patch.pod.name) + "/status";
   request.content_type = "application/strategic-merge-patch+json";
   request.body = PodStatusPatchBody(patch, impl_->clock.Now());
-  impl_->Write(std::move(request), &impl_->pacer, std::move(done));
+  impl_->Write(std::move(request), &impl_->pacer, {{"Pod"}, patch.pod.namespace_, patch.pod.name, patch.pod.uid},
+               std::move(done));
 }
 
 void LiveCluster::DeletePod(const ObjectName& pod, Answer done) {
@@ -338,7 +360,9 @@ void LiveCluster::DeletePod(const ObjectName& pod, Answer done) {
   request.method = "DELETE";
   request.path = PodPath(pod.namespace_, pod.name);
   request.body = DeleteBody(pod);
-  impl_->Write(std::move(request), &impl_->pacer, std::move(done));
+  // The pod while it is terminating; a Status when it is gone at once.
+  impl_->Write(std::move(request), &impl_->pacer, {{"Pod", "Status"}, pod.namespace_, pod.name, pod.uid},
+               std::move(done));
 }
 
 void LiveCluster::PostEvent(const EventRecord& event) {
@@ -353,25 +377,34 @@ void LiveCluster::PostEvent(const EventRecord& event) {
   request.body = EventBody(event, instance);
   request.timeout = impl->options.request_timeout;
   const std::string name = event.regarding.namespace_ + "/" + event.regarding.name;
-  impl->writes->Send(std::move(request), &impl->event_pacer, [impl, name](const ApiReply& reply) {
+  const Success wanted{{"Event"}, EventNamespace(event), EventName(event)};
+  impl->writes->Send(std::move(request), &impl->event_pacer, [impl, name, wanted](ApiReply reply) {
     --impl->events_under_way;
+    Impl::Believe(reply, wanted);
     if (reply.status.ok()) return;
     impl->Warn("event of pod " + name + " is lost: " + std::to_string(reply.status.code) + " " + reply.status.message);
   });
 }
 
 // Nobody's rate, and nobody's slow request, keeps a leader from staying one.
-void LiveCluster::Impl::SendLease(ApiRequest request, const Lease& asked,
+void LiveCluster::Impl::SendLease(ApiRequest request, const Lease& asked, bool written,
                                   std::function<void(const ApiStatus&, const Lease&)> done) {
   request.timeout = options.lease_timeout;
-  leases->Send(std::move(request), nullptr, [this, asked, done = std::move(done)](ApiReply reply) {
+  leases->Send(std::move(request), nullptr, [this, asked, written, done = std::move(done)](ApiReply reply) {
     Lease lease = asked;
+    Believe(reply, {{"Lease"}, asked.namespace_, asked.name});
     if (reply.status.ok()) {
       Result<Lease> read = ReadLease(reply.body);
-      if (read.ok()) {
-        lease = std::move(read).value();
+      if (!read.ok()) {
+        reply.status = NoSuccess(reply, read.error().Wrap("lease"));
+      } else if (read->resource_version.empty()) {
+        reply.status = NoSuccess(reply, Error("lease: metadata.resourceVersion: Required value"));
+      } else if (written && read->holder != asked.holder) {
+        reply.status = NoSuccess(
+            reply, Error("lease: spec.holderIdentity: " + Quoted(util::Shortened(read->holder, kMaxHolderShown)) +
+                         ": must be what was written"));
       } else {
-        reply.status = {0, "lease: " + read.error().text()};
+        lease = std::move(read).value();
       }
     }
     Reply([done, status = std::move(reply.status), lease = std::move(lease)] { done(status, lease); });
@@ -390,7 +423,10 @@ void LiveCluster::GetLease(const std::string& ns, const std::string& name,
                            std::function<void(const ApiStatus&, const Lease&)> done) {
   ApiRequest request;
   request.path = LeasesPath(ns) + "/" + UrlEncode(name);
-  impl_->SendLease(std::move(request), {}, std::move(done));
+  Lease asked;
+  asked.namespace_ = ns;
+  asked.name = name;
+  impl_->SendLease(std::move(request), asked, false, std::move(done));
 }
 
 void LiveCluster::PutLease(const Lease& lease, std::function<void(const ApiStatus&, const Lease&)> done) {
@@ -399,7 +435,7 @@ void LiveCluster::PutLease(const Lease& lease, std::function<void(const ApiStatu
   request.method = create ? "POST" : "PUT";
   request.path = LeasesPath(lease.namespace_) + (create ? "" : "/" + UrlEncode(lease.name));
   request.body = LeaseBody(lease);
-  impl_->SendLease(std::move(request), lease, std::move(done));
+  impl_->SendLease(std::move(request), lease, true, std::move(done));
 }
 
 }  // namespace berth::client

@@ -200,7 +200,9 @@ TEST_F(LiveClusterTest, ObjectsThatCannotBeReadAreWarnedOf) {
 }
 
 TEST_F(LiveClusterTest, WritesSayWhatTheyMean) {
-  Serve([](const FakeRequest& request) -> FakeReply { return {request.method == "POST" ? 201 : 200, "{}", ""}; });
+  Serve([](const FakeRequest& request) -> FakeReply {
+    return request.method == "POST" ? FakeReply{201, SuccessJson(), ""} : FakeReply{200, PodJson("a", 4), ""};
+  });
   EXPECT_EQ(Ask([&](Answer done) { api_->Bind(kPod, "n1", std::move(done)); }).code, 201);
   PodStatusPatch patch;
   patch.pod = kPod;
@@ -309,7 +311,7 @@ TEST_F(LiveClusterTest, LeasesHaveTheirOwnConnectionsAndLittleTime) {
   std::atomic<bool> over = false;
   Serve([&](const FakeRequest& request) -> FakeReply {
     while (request.method == "GET" && !over) std::this_thread::yield();
-    return {200, "{}", ""};
+    return {200, SuccessJson(), ""};
   });
   EXPECT_TRUE(Ask([&](Answer done) { api_->Bind(kPod, "n1", std::move(done)); }).ok());
   EXPECT_EQ(server_->connections(), 1u);

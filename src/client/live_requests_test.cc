@@ -4,13 +4,18 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <optional>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "client/live_cluster_test_util.h"
+#include "client/pod_binder.h"
 
 namespace berth::client {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 const ObjectName kPod{"ns", "a", "u"};
@@ -23,7 +28,7 @@ class LiveRequestsTest : public LiveClusterTest {
 };
 
 TEST_F(LiveRequestsTest, ABindingWhoseTimeIsOverIsNotSent) {
-  Serve([](const FakeRequest&) -> FakeReply { return {201, "{}", ""}; });
+  Serve([](const FakeRequest&) -> FakeReply { return {201, SuccessJson(), ""}; });
   const ApiStatus status = BindWithin(Duration{1});
   EXPECT_FALSE(status.ok());
   EXPECT_TRUE(status.unsent());
@@ -35,7 +40,7 @@ TEST_F(LiveRequestsTest, ABindingWhoseTimeIsOverIsNotSent) {
 TEST_F(LiveRequestsTest, ABindingThatWouldWaitForItsTurnTooLongIsNotSentAndSaysSoAtOnce) {
   options_.qps = 1e-6;
   options_.burst = 2;
-  Serve([](const FakeRequest&) -> FakeReply { return {201, "{}", ""}; });
+  Serve([](const FakeRequest&) -> FakeReply { return {201, SuccessJson(), ""}; });
   EXPECT_EQ(BindWithin(Duration::Seconds(600)).code, 201);
   EXPECT_EQ(BindWithin(Duration::Seconds(600)).code, 201);
   const ApiStatus status = BindWithin(Duration::Seconds(600));
@@ -65,10 +70,132 @@ TEST_F(LiveRequestsTest, AConnectionOnWhichWeAreNobodyIsNotUsedAgain) {
   EXPECT_EQ(BindWithin(Duration{}).code, 401);
   EXPECT_EQ(BindWithin(Duration{}).code, 401);
   EXPECT_EQ(server_->connections(), 2u);
-  reply = {201, "{}", ""};
+  reply = {201, SuccessJson(), ""};
   EXPECT_EQ(BindWithin(Duration{}).code, 201);
   EXPECT_EQ(BindWithin(Duration{}).code, 201);
   EXPECT_EQ(server_->connections(), 3u);
+}
+
+TEST_F(LiveRequestsTest, ABindingIsBelievedWhenTheAnswerIsASuccess) {
+  FakeReply reply;
+  Serve([&](const FakeRequest&) { return reply; });
+  const std::string binding = R"({"kind":"Binding","metadata":{"name":"a","namespace":"ns"},"target":{"name":"n1"}})";
+  for (const std::string& body : {SuccessJson(), PodJson("a", 3), binding}) {
+    reply = {201, body, ""};
+    EXPECT_TRUE(BindWithin(Duration::Seconds(600)).ok()) << body;
+    (void)server_->requests();  // its thread has read `reply` by now
+  }
+  const std::vector<std::pair<FakeReply, std::string>> others = {
+      {{200, "<html>please log in</html>", ""}, "answered 200, but not with what was asked for: malformed JSON"},
+      {{204, "", ""}, "answered 204, but not with what was asked for: the answer is empty"},
+      {{201, StatusJson(409, "already assigned"), ""}, "status: \"Failure\": must be Success: already assigned"},
+      {{200, R"({"kind":"Status"})", ""}, "status: \"\": must be Success"},
+      {{200, "{}", ""}, "kind: \"\": must be Status or Binding or Pod"},
+      {{200, "[]", ""}, "must be a JSON object"},
+      {{200, R"({"kind":"Node","metadata":{"name":"a"}})", ""}, "kind: \"Node\": must be Status or Binding or Pod"},
+      {{201, PodJson("b", 3), ""}, "it is Pod \"ns/b\", not ns/a"},
+      {{201, PodJson("a", 3, "other"), ""}, "it is a pod of uid \"other\", not u"},
+  };
+  for (const auto& [answer, problem] : others) {
+    reply = answer;
+    const ApiStatus status = BindWithin(Duration::Seconds(600));
+    EXPECT_TRUE(status.uncertain()) << answer.body;
+    EXPECT_THAT(status.message, HasSubstr(problem)) << answer.body;
+    (void)server_->requests();
+  }
+}
+
+TEST_F(LiveRequestsTest, ABindingWithoutASuccessIsLookedUp) {
+  std::string node;
+  Serve([&](const FakeRequest& request) -> FakeReply {
+    if (request.method == "POST") return {204, "", ""};
+    std::string pod = PodJson("a", 3);
+    if (!node.empty()) pod.insert(pod.find("\"containers\""), "\"nodeName\":\"" + node + "\",");
+    return {200, pod, ""};
+  });
+  PodBinder binder(*api_);
+  const auto bind = [&] {
+    std::optional<Verdict> said;
+    binder.Bind(kPod, "n1", util::After(Duration::Seconds(600)), [&](Verdict verdict) { said = std::move(verdict); });
+    Until([&] { return said.has_value(); });
+    (void)server_->requests();  // its thread has read `node` by now
+    return said->fits() ? "bound" : said->message();
+  };
+  EXPECT_THAT(bind(), HasSubstr("answered 204"));
+  node = "n1";
+  EXPECT_EQ(bind(), "bound");
+  node = "n2";
+  EXPECT_THAT(bind(), HasSubstr("already assigned to node \"n2\""));
+  EXPECT_EQ(server_->requests().size(), 6u);
+}
+
+TEST_F(LiveRequestsTest, OtherWritesAreBelievedWhenTheAnswerIsWhatWasAskedFor) {
+  FakeReply reply;
+  Serve([&](const FakeRequest&) { return reply; });
+  const auto patch = [&] { return Ask([&](Answer done) { api_->PatchPodStatus({kPod, {}, "n1"}, std::move(done)); }); };
+  const auto erase = [&] { return Ask([&](Answer done) { api_->DeletePod(kPod, std::move(done)); }); };
+  Lease mine;
+  mine.namespace_ = "ns";
+  mine.name = "l";
+  mine.holder = "me";
+  const auto put = [&] {
+    return Ask([&](const Answer& done) {
+      api_->PutLease(mine, [done](const ApiStatus& status, const Lease&) { done(status); });
+    });
+  };
+  const auto get = [&] {
+    return Ask([&](const Answer& done) {
+      api_->GetLease("ns", "l", [done](const ApiStatus& status, const Lease&) { done(status); });
+    });
+  };
+  const auto pod = [&] {
+    return Ask([&](const Answer& done) {
+      api_->GetPod("ns", "a", [done](const ApiStatus& status, const Ptr<Pod>&) { done(status); });
+    });
+  };
+  const auto lease = [](const char* name, const char* holder, const char* version = "7") {
+    return R"({"kind":"Lease","metadata":{"name":")" + std::string(name) + R"(","namespace":"ns","resourceVersion":")" +
+           version + R"("},"spec":{"holderIdentity":")" + holder + "\"}}";
+  };
+  struct Case {
+    std::string body;
+    std::string believed;  // by whom: patch, delete, put, get, pod
+  };
+  for (const auto& [body, believed] : std::vector<Case>{{PodJson("a", 3), "patch delete pod"},
+                                                        {SuccessJson(), "delete"},
+                                                        {PodJson("a", 3, "other"), "pod"},
+                                                        {PodJson("b", 3), ""},
+                                                        {StatusJson(500, "tired"), ""},
+                                                        {"<html>", ""},
+                                                        {"", ""},
+                                                        {"{}", ""},
+                                                        {lease("l", "me"), "put get"},
+                                                        {lease("l", "you"), "get"},
+                                                        {lease("l", "me", ""), ""},
+                                                        {lease("m", "me"), ""}}) {
+    reply = {200, body, ""};
+    std::string found;
+    for (const auto& [name, status] : {std::pair("patch", patch()), std::pair("delete", erase()),
+                                       std::pair("put", put()), std::pair("get", get()), std::pair("pod", pod())}) {
+      EXPECT_TRUE(status.ok() || status.uncertain());
+      if (status.ok()) found += (found.empty() ? "" : " ") + std::string(name);
+    }
+    std::string sorted;  // in the order they were asked
+    for (const char* name : {"patch", "delete", "put", "get", "pod"})
+      if (believed.find(name) != std::string::npos) sorted += (sorted.empty() ? "" : " ") + std::string(name);
+    EXPECT_EQ(found, sorted) << body;
+    (void)server_->requests();  // its thread has read `reply` by now
+  }
+}
+
+TEST_F(LiveRequestsTest, AnEventWithoutASuccessIsLost) {
+  Serve([](const FakeRequest&) -> FakeReply { return {200, "<html>", ""}; });
+  EventRecord event;
+  event.regarding = kPod;
+  event.reporting_controller = "s";
+  api_->PostEvent(event);
+  Until([&] { return !warnings_.empty(); });
+  EXPECT_THAT(warnings_, ElementsAre(HasSubstr("event of pod ns/a is lost")));
 }
 
 TEST_F(LiveRequestsTest, APodIsNotWaitedForLongerThanItIsWanted) {

@@ -45,8 +45,11 @@ void PodBinder::LookUp(const QuestionPtr& question) {
 }
 
 void PodBinder::OnRead(const QuestionPtr& question, const ApiStatus& status, const Ptr<Pod>& pod) {
-  const bool known = status.not_found() || (status.ok() && pod);
-  if (known && pod && Settle(question, *pod)) return;
+  // A server that answers with another pod has said nothing about this one.
+  const ObjectName& asked = question->doubt.pod;
+  const bool found = status.ok() && pod && pod->namespace_() == asked.namespace_ && pod->name() == asked.name;
+  const bool known = status.not_found() || found;
+  if (found && Settle(question, *pod)) return;
   if (known || !hooks_.retry) return Reply(question, Verdict::Fail(question->failure));
   Doubt& doubt = question->doubt;
   ++doubt.tries;

@@ -94,6 +94,13 @@ TEST_F(PodBinderTest, ABindingWhoseAnswerWasLostIsWhatThePodSays) {
   EXPECT_EQ(Lost({}, Seen("m")), "pod ns/p is already assigned to node \"m\"");
   EXPECT_EQ(Lost({}, Seen("n", "other")), "no answer from the API server; another pod has the name now");
   EXPECT_EQ(Lost({404, "not found"}, nullptr), "no answer from the API server");
+  // Of another pod, wherever it is, nothing follows for this one.
+  auto stranger = std::make_shared<Pod>(*Seen("n"));
+  stranger->meta.name = "q";
+  EXPECT_EQ(Lost({}, stranger), "no answer from the API server");
+  stranger->meta.name = "p";
+  stranger->meta.namespace_ = "other";
+  EXPECT_EQ(Lost({}, stranger), "no answer from the API server");
   EXPECT_EQ(Lost({500, "tired"}, nullptr), "no answer from the API server");  // nobody wants to ask again
 }
 

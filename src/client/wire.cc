@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/wire.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -326,6 +327,47 @@ Result<Lease> ReadLease(std::string& body) {
   });
   if (!error.ok()) return error;
   return lease;
+}
+
+Error CheckSuccess(std::string& body, const Success& wanted) {
+  if (body.empty()) return Error("the answer is empty");
+  std::string kind, status, message, ns, name, uid;
+  const Error error = Walk(body, [&](Context& context, JsonValue root) {
+    ForEachMember(context, root, [&](std::string_view key, JsonValue value) {
+      if (key == "kind") {
+        Read(context, value, kind);
+      } else if (key == "metadata") {
+        ForEachMember(context, value, [&](std::string_view part, JsonValue text) {
+          if (part == "namespace") Read(context, text, ns);
+          if (part == "name") Read(context, text, name);
+          if (part == "uid") Read(context, text, uid);
+        });
+      } else if (kind == "Status" || kind.empty()) {  // the status of a pod is an object
+        json_type type;
+        if (auto failed = value.type().get(type)) return context.Broken(failed);
+        if (type != json_type::string) return;
+        if (key == "status") Read(context, value, status);
+        if (key == "message") Read(context, value, message);
+      }
+    });
+  });
+  if (!error.ok()) return error;
+  if (std::find(wanted.kinds.begin(), wanted.kinds.end(), kind) == wanted.kinds.end()) {
+    std::string all;
+    for (const std::string_view one : wanted.kinds) all += (all.empty() ? "" : " or ") + std::string(one);
+    return Error(Shortened("kind: " + Quoted(kind) + ": must be " + all + (message.empty() ? "" : ": " + message)));
+  }
+  if (kind == "Status") {
+    if (status == "Success") return Error::Ok();
+    return Error(
+        Shortened("status: " + Quoted(status) + ": must be Success" + (message.empty() ? "" : ": " + message)));
+  }
+  if (ns != wanted.namespace_ || name != wanted.name)
+    return Error(
+        Shortened("it is " + kind + " " + Quoted(ns + "/" + name) + ", not " + wanted.namespace_ + "/" + wanted.name));
+  if (kind == "Pod" && !wanted.uid.empty() && uid != wanted.uid)
+    return Error(Shortened("it is a pod of uid " + Quoted(uid) + ", not " + wanted.uid));
+  return Error::Ok();
 }
 
 Refusal ReadRefusal(std::string& body) {

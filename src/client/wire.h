@@ -36,6 +36,15 @@ Result<WatchLine> ReadWatchLine(std::string& line, Kind kind, const AnnotationKe
 Result<Ptr<Pod>> ReadPod(std::string& body, const AnnotationKeys& keep = {});
 Result<Lease> ReadLease(std::string& body);
 
+// What the body of a 2xx has to be. Proxies, gateways and servers that are half there answer 200 as well.
+struct Success {
+  std::vector<std::string_view> kinds;  // any of these; of a Status, one that says Success
+  std::string namespace_, name;         // of an object
+  std::string uid = {};                 // of a pod; empty: any
+};
+// An Error says what it is instead.
+Error CheckSuccess(std::string& body, const Success& wanted);
+
 // What an answer that is not 2xx says for itself: the message of a Status, or the beginning of whatever it is.
 struct Refusal {
   std::string message;

@@ -74,6 +74,24 @@ TEST_F(LiveReflectorTest, ListsAndWatches) {
   EXPECT_THAT(Told(3), ElementsAre("add b@11", "update a@3 a@12", "delete b@13"));
 }
 
+TEST_F(LiveReflectorTest, ALineThatIsBrokenEveryTimeLeadsToANewList) {
+  options_.max_line_bytes = 1000;
+  StartWith(ListJson("PodList", "10", {PodJson("a", 3)}));
+  EXPECT_THAT(Told(1), ElementsAre("add a@3"));
+  size_t watches = 0;
+  for (const std::string& line : {std::string("{\"type\":"), std::string(2000, 'x')}) {
+    const uint64_t lists = reflector_->lists();
+    for (int i = 0; i < 2; ++i) {
+      const auto watch = WatchNumber(watches++);
+      EXPECT_EQ(From(*watch), "10");
+      watch->Send(line + "\n");
+    }
+    Until([&] { return reflector_->lists() == lists + 1; });
+  }
+  WatchNumber(watches)->Event("ADDED", PodJson("b", 11));
+  EXPECT_THAT(Told(1), ElementsAre("add b@11"));
+}
+
 TEST_F(LiveReflectorTest, ACutWatchIsResumedWhereItEnded) {
   StartWith(ListJson("PodList", "10", {}));
   auto watch = WatchNumber(0);

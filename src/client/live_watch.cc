@@ -12,6 +12,8 @@ namespace {
 constexpr size_t kMaxRefusal = size_t{64} << 10;
 constexpr size_t kKeptLine = size_t{1} << 20;
 
+ApiStatus Unreadable(std::string why) { return {0, std::move(why), ErrorKind::kOther, true}; }
+
 }  // namespace
 
 void LiveWatch::OnHead(int status) {
@@ -33,7 +35,7 @@ void LiveWatch::OnPiece(std::string_view piece) {
     const size_t end = piece.find('\n');
     const size_t length = std::min(end, piece.size());
     if (rest_.size() + length > limits_.max_line_bytes) {
-      Close(batch, {0, "an event exceeds " + std::to_string(limits_.max_line_bytes) + " bytes"});
+      Close(batch, Unreadable("an event exceeds " + std::to_string(limits_.max_line_bytes) + " bytes"));
       break;
     }
     if (end == std::string_view::npos) {
@@ -60,7 +62,7 @@ void LiveWatch::ReadLine(Batch& batch, std::string_view text) {
   line_.assign(text);
   Result<WatchLine> line = ReadWatchLine(line_, kind_, *keep_);
   if (line_.capacity() > kKeptLine) line_ = {};
-  if (!line.ok()) return Close(batch, {0, "no event: " + line.error().text()});
+  if (!line.ok()) return Close(batch, Unreadable("no event: " + line.error().text()));
   WatchLine read = std::move(line).value();
   if (!read.warning.empty()) warn_("watch of " + std::string(ToString(kind_)) + ": passed over: " + read.warning);
   if (!read.event) return Close(batch, std::move(read.failure));

@@ -94,6 +94,7 @@ void Reflector::OnListed(const ListAnswer& answer) {
   grave_order_.clear();
   listed_version_ = version;
   resource_version_ = answer.resource_version;
+  unreadable_ = 0;
   synced_ = true;
   StartWatch();
 }
@@ -124,6 +125,7 @@ void Reflector::OnEvent(const WatchEvent& event) {
   if (version > VersionNumber(resource_version_)) {
     resource_version_ = *text;
     watch_useful_ = true;
+    unreadable_ = 0;
   }
   if (bookmark || (version != 0 && version <= listed_version_)) return;
   if (event.type == WatchEvent::Type::kDeleted) {
@@ -145,6 +147,13 @@ void Reflector::OnClosed(const ApiStatus& status) {
   if (status.gone()) {
     // The first time it is just news; a server that says it again and again needs rest.
     if (gone_in_row_++ == 0) return List();
+    return Retry(&Reflector::List);
+  }
+  if (status.unreadable && ++unreadable_ > 1) {
+    if (complain_) {
+      complain_("watch of " + std::string(ToString(kind_)) + ": what follows resource version " + resource_version_ +
+                " cannot be read: " + TextOf(status) + "; all objects are listed anew");
+    }
     return Retry(&Reflector::List);
   }
   const bool resumable = status.ok() || status.uncertain() || status.code == 429;

@@ -42,6 +42,9 @@ class ObjectHandler {
 // time: a deletion of a newer version than the object known by that name tells that this one is gone too, whatever the
 // uid it speaks of.
 //
+// A watch that brings what cannot be read is resumed once. When the same place is unreadable again, there is a new
+// list, after a pause, and a complaint: resuming there for ever would let the copy grow old.
+//
 // A watch that was never opened, or ends soon and brought nothing, counts as a failure, however long that took; one
 // that lived, or brought something, makes up for all failures before it.
 //
@@ -58,6 +61,8 @@ class Reflector {
   // Of pods and nodes, only annotations of these keys are shown to the handler, whatever the door brings. REQUIRES: not
   // started yet.
   void ShowAnnotations(const AnnotationKeys& keys) { annotations_ = keys; }
+  // Told, in a sentence, of what people should know. REQUIRES: not started yet.
+  void Complain(std::function<void(const std::string&)> complain) { complain_ = std::move(complain); }
   // Call once.
   void Start();
   // The first list is in.
@@ -84,12 +89,12 @@ class Reflector {
   uint64_t watches() const { return watches_; }
 
  private:
+  using Objects = std::unordered_map<std::string, ClusterObject, SecretStringHash, std::equal_to<>>;
   void List();
   void OnListed(const ListAnswer& answer);
   void StartWatch();
   void OnEvent(const WatchEvent& event);
   void OnClosed(const ApiStatus& status);
-  using Objects = std::unordered_map<std::string, ClusterObject, SecretStringHash, std::equal_to<>>;
   void Retry(void (Reflector::*what)());
   bool MakesSense(const ClusterObject& object) const;
   ClusterObject Shown(const ClusterObject& object) const;
@@ -105,6 +110,7 @@ class Reflector {
   const Clock& clock_;
   const std::function<uint64_t()> random_;
   AnnotationKeys annotations_;
+  std::function<void(const std::string&)> complain_;
 
   Objects objects_;  // by namespace/name
   // Deletions since the last list that a late event must not undo, the newest few thousand; versions are not 0.
@@ -120,6 +126,7 @@ class Reflector {
   bool watch_opened_ = false;  // the server has agreed to the present watch
   bool watch_useful_ = false;  // the present watch has brought something
   uint32_t gone_in_row_ = 0;   // answers of 410 without a useful watch between them
+  uint32_t unreadable_ = 0;    // watches that could not be read right after resource_version_
   Duration backoff_;           // of the next retry
   Time watch_started_;
   uint64_t lists_ = 0, watches_ = 0;

@@ -350,6 +350,58 @@ TEST_F(ReflectorTest, AnswersThatMakeNoSenseLeadToANewListAndChangeNothing) {
   EXPECT_THAT(diary_.Take(), IsEmpty());
 }
 
+TEST_F(ReflectorTest, APlaceThatCannotBeReadAgainAndAgainLeadsToANewList) {
+  std::vector<std::string> complaints;
+  reflector_ = nullptr;
+  api_.lists.clear();
+  reflector_ = std::make_unique<Reflector>(Kind::kPod, api_, diary_, timers_, clock_, [this] { return random_; });
+  reflector_->Complain([&](const std::string& sentence) { complaints.push_back(sentence); });
+  reflector_->Start();
+  const auto unreadable = [&] {
+    const auto watch = api_.watches.back();
+    ASSERT_TRUE(*watch.alive);
+    watch.callbacks.opened();
+    watch.callbacks.closed({0, "no event: malformed", ErrorKind::kOther, true});
+  };
+  Listed("10", {MakeObject("a", 3)});
+  Added(MakeObject("b", 11));
+  unreadable();
+  EXPECT_EQ(api_.lists.size(), 1u);  // once may be the line's fault
+  EXPECT_EQ(api_.watches.back().from, "11");
+  EXPECT_THAT(complaints, IsEmpty());
+  unreadable();
+  EXPECT_THAT(complaints, ElementsAre("watch of Pod: what follows resource version 11 cannot be read: "
+                                      "no event: malformed; all objects are listed anew"));
+  EXPECT_EQ(api_.lists.size(), 1u);
+  EXPECT_EQ(MillisToRetry(), 800);
+  ASSERT_EQ(api_.lists.size(), 2u);
+  Listed("12", {MakeObject("a", 3), MakeObject("c", 12)});
+  EXPECT_THAT(diary_.Take(), ElementsAre("add a/u@3", "add b/u@11", "delete b/u@11", "add c/u@12"));
+  EXPECT_EQ(api_.watches.back().from, "12");
+
+  // A server that always says it is asked seldom, and one that goes on is not listed.
+  unreadable();
+  EXPECT_EQ(MillisToRetry(), 1600);
+  unreadable();
+  EXPECT_EQ(MillisToRetry(), 3200);
+  EXPECT_EQ(api_.lists.size(), 3u);
+  Listed("13", {MakeObject("a", 3), MakeObject("c", 12)});
+  for (uint64_t version = 14; version < 20; ++version) {
+    Added(MakeObject("d", version));
+    unreadable();
+  }
+  EXPECT_EQ(api_.lists.size(), 3u);
+}
+
+TEST_F(ReflectorTest, TellsAllInTheOrderOfTheirNames) {
+  std::vector<ClusterObject> objects;
+  for (const char* name : {"c", "a", "e", "b", "d"}) objects.push_back(MakeObject(name, 3));
+  Listed("10", objects);
+  std::string names;
+  reflector_->ForEach([&](const ClusterObject& object) { names += MetaOf(object).name; });
+  EXPECT_EQ(names, "abcde");
+}
+
 TEST_F(ReflectorTest, ObjectsWhoseVersionIsNoNumberAreBelieved) {
   Listed("10", {});
   const auto with = [](const char* version) {

@@ -49,6 +49,7 @@ void ClusterMirror::Start(const std::vector<Kind>& kinds, const std::vector<Plug
       return random_ = random_ * 6364136223846793005u + 1442695040888963407u;
     }));
     reflectors_.back()->ShowAnnotations(annotations);
+    reflectors_.back()->Complain(complain_);
   }
   for (const auto& reflector : reflectors_) reflector->Start();
 }

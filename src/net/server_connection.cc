@@ -140,6 +140,12 @@ Task<void> ServerConnection::Serve() {
     HttpRequest request;
     BodyCharge charge(shared_);
     int status = co_await ReadHead(&parser, first);
+    if (status == 0 && !first && shared_->tls && !shared_->tls->StillWelcome(*stream_.tls())) {
+      // Its handshake would fail today.
+      if (options.on_handshake_failure)
+        options.on_handshake_failure("TLS: a client on a kept connection, whom the client CA no longer covers");
+      break;
+    }
     if (status == 0) status = CheckHead(parser.head(), &request);
     if (status == 0) status = co_await ReceiveBody(&parser, &request, &charge);
     if (status == kGone) break;

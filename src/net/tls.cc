@@ -270,6 +270,7 @@ IdentityErrors CheckIdentity(const TlsClientOptions& options) {
 
 struct TlsSession::Impl {
   ContextPtr context;  // outlives a reload
+  ContextPtr welcome;  // of a server: the newest that was found to let the client in
   std::unique_ptr<SSL, Freeing<SSL_free>> ssl;
 };
 
@@ -451,6 +452,33 @@ Result<std::unique_ptr<TlsSession>> TlsContext::NewSession(int fd, const std::st
     SSL_set_connect_state(ssl);
   }
   return std::unique_ptr<TlsSession>(new TlsSession(std::move(session)));
+}
+
+namespace {
+
+// Whether who is at the other end would pass the handshake with this context.
+bool LetsIn(SSL_CTX* context, SSL* ssl) {
+  if ((SSL_CTX_get_verify_mode(context) & SSL_VERIFY_PEER) == 0) return true;
+  X509* const certificate = SSL_get0_peer_certificate(ssl);
+  if (certificate == nullptr) return false;
+  const std::unique_ptr<X509_STORE_CTX, Freeing<X509_STORE_CTX_free>> check(X509_STORE_CTX_new());
+  const bool good = check != nullptr &&
+                    X509_STORE_CTX_init(check.get(), SSL_CTX_get_cert_store(context), certificate,
+                                        SSL_get_peer_cert_chain(ssl)) == 1 &&
+                    X509_STORE_CTX_set_default(check.get(), "ssl_client") == 1 && X509_verify_cert(check.get()) == 1;
+  ERR_clear_error();
+  return good;
+}
+
+}  // namespace
+
+bool TlsContext::StillWelcome(TlsSession& session) {
+  const ContextPtr now = impl_->Current();
+  TlsSession::Impl& own = *session.impl_;
+  if (now == own.context || now == own.welcome) return true;
+  if (!LetsIn(now.get(), own.ssl.get())) return false;
+  own.welcome = now;
+  return true;
 }
 
 bool TlsContext::IsCurrent(const TlsSession& session) { return impl_->Current() == session.impl_->context; }

@@ -17,8 +17,10 @@ namespace berth::net {
 struct TlsOptions {
   std::string certificate_file;  // PEM, the server's first, then its chain
   std::string key_file;          // PEM
-  std::string client_ca_file;    // not empty: clients must show a certificate that one of these signed
-  // How often, at most, the files are looked at for changes; that happens when a client connects.
+  // Not empty: clients must show a certificate that one of these signed. When the file changes, that goes for requests
+  // on connections that are kept, too.
+  std::string client_ca_file;
+  // How often, at most, the files are looked at for changes; that happens when a client connects or asks again.
   Duration look_every = Duration::Seconds(1);
   // Told when changed files cannot be used; the ones read before stay in use, and the next look tries again.
   std::function<void(const Error&)> on_warning;
@@ -94,6 +96,9 @@ class TlsContext {
   Result<std::unique_ptr<TlsSession>> NewSession(int fd, const std::string& host = "");
   // Whether a new session would show and believe what this one of ours does. Looks at the files as NewSession does.
   bool IsCurrent(const TlsSession& session);
+  // Of a server: whether the client of this session of ours, whose handshake is over, would be let in today as well.
+  // Looks at the files as NewSession does.
+  bool StillWelcome(TlsSession& session);
 
  private:
   struct Impl;

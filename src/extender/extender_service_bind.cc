@@ -58,7 +58,11 @@ std::string Objection(const ExtenderBindingArgs& args, const Pod& pod, const std
     return name + " was asked for, but the API server answered with pod " + Shown(FullName(pod));
   }
   if (pod.uid() != args.pod_uid) return name + " has uid " + Quoted(pod.uid()) + ", not " + Quoted(args.pod_uid);
+  // The API server's own rules (upstream: pkg/registry/core/pod/storage/storage.go, BindingREST, v1.36.4), in its
+  // order.
+  if (pod.terminating()) return name + " is being deleted, cannot be assigned to a host";
   if (!pod.node_name.empty()) return name + " is already assigned to node " + Quoted(pod.node_name);
+  if (!pod.scheduling_gates.empty()) return name + " has non-empty .spec.schedulingGates";
   if (!schedulers.empty() && std::find(schedulers.begin(), schedulers.end(), pod.scheduler_name) == schedulers.end()) {
     return name + " belongs to scheduler " + Quoted(pod.scheduler_name) + ", for which this extender does not bind";
   }

@@ -260,6 +260,13 @@ TEST_F(ExtenderServiceTest, BindChecksThePodAndPosts) {
   EXPECT_THAT(BindError(*service, {"p", "default", "other", "n"}), HasSubstr("has uid \"u\", not \"other\""));
   binder_.pods["default/p"] = MakePod("p").Uid("u").OnNode("m");
   EXPECT_THAT(BindError(*service, {"p", "default", "u", "n"}), HasSubstr("already assigned to node \"m\""));
+  // As the API server refuses them.
+  binder_.pods["default/p"] = MakePod("p").Uid("u").OnNode("m").Terminating();
+  EXPECT_EQ(BindError(*service, {"p", "default", "u", "n"}),
+            "pod default/p is being deleted, cannot be assigned to a host");
+  binder_.pods["default/p"] =
+      MakePod("p").Uid("u").With([](Pod& pod) { pod.scheduling_gates.Edit().push_back("later"); });
+  EXPECT_EQ(BindError(*service, {"p", "default", "u", "n"}), "pod default/p has non-empty .spec.schedulingGates");
   binder_.pods["default/p"] = MakePod("p").Uid("u").With([](Pod& pod) { pod.scheduler_name = "other"; });
   EXPECT_THAT(BindError(*service, {"p", "default", "u", "n"}), HasSubstr("belongs to scheduler \"other\""));
   EXPECT_THAT(binder_.bound, IsEmpty());

@@ -27,7 +27,8 @@ constexpr char kUsage[] =
     "asked.\n"
     "Pods and nodes are made up unless --pod and --nodes-file name some. Bind is asked about a pod that does not "
     "exist.\n"
-    "Exit code: 0 passed, warnings allowed; 1 failed; 2 nobody answers at the URL, or the arguments are wrong.\n"
+    "Exit code: 0 passed, warnings allowed; 1 failed, or nothing was checked; 2 nobody answers at the URL, or the "
+    "arguments are wrong.\n"
     "docs/conform.md says what is checked and why.\n"
     "\n";
 

@@ -19,6 +19,7 @@
 namespace berth::cli {
 namespace {
 
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -92,6 +93,21 @@ TEST_F(ConformCommandTest, TheLabelExtenderPassesOnLabelledNodesAndNeedsACluster
   EXPECT_EQ(RunOnServer({"--shape", "names", "-o", "junit"}), 1);
   EXPECT_THAT(out_.str(), HasSubstr("<testsuites name=\"berth conform\""));
   EXPECT_THAT(out_.str(), HasSubstr("no API server is configured"));
+}
+
+TEST_F(ConformCommandTest, TheFirstRunOnTheLabelExtenderSaysWhichNodesItNeeds) {
+  Serve("label-priority");
+  EXPECT_EQ(RunOnServer({"--skip", "server", "--skip", "latency"}), 1);
+  EXPECT_THAT(out_.str(),
+              HasSubstr("\nhint: the nodes were made up: an extender that wants a label needs --node-label "));
+}
+
+TEST_F(ConformCommandTest, NothingCheckedIsNoPass) {
+  Serve("label-priority");
+  for (const char* format : {"text", "json", "junit"}) {
+    EXPECT_EQ(RunOnServer({"--skip", "answers", "-o", format}), 1) << format;
+    EXPECT_THAT(out_.str(), AnyOf(HasSubstr("nothing was checked"), HasSubstr("\"ok\": false"))) << format;
+  }
 }
 
 TEST_F(ConformCommandTest, NobodyThereIsNeitherPassNorFail) {

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "api/json_scan.h"
+#include "conform/gzip.h"
+#include "net/http_text.h"
 
 namespace berth::conform {
 namespace {
@@ -41,6 +43,18 @@ std::future<Exchange> Start(net::HttpClient& client, net::ClientRequest request)
     pending->promise.set_value(std::move(exchange));
   });
   return future;
+}
+
+// What Go's client does with an answer to a request for gzip: it looks at that one coding and passes on all others.
+Exchange Unzipped(Exchange exchange) {
+  const std::string* coding = exchange.headers.Find("Content-Encoding");
+  if (exchange.status == 0 || coding == nullptr || !net::EqualIgnoringCase(*coding, "gzip")) return exchange;
+  if (Result<std::string> text = Gunzip(exchange.body, kMostBytes); text.ok()) {
+    exchange.body = std::move(text).value();
+  } else {
+    exchange.garbled = text.error().text();
+  }
+  return exchange;
 }
 
 // Without control characters, and without the parts of characters that were cut at either end.
@@ -103,8 +117,8 @@ net::ClientRequest Caller::Request(const std::string& verb, std::string body) co
   request.method = "POST";
   request.path = "/" + verb;
   request.headers.Add("Content-Type", "application/json");
-  // Go's client asks for gzip, which is not read here.
-  request.headers.Add("Accept-Encoding", "identity");
+  // As Go's client does by itself.
+  request.headers.Add("Accept-Encoding", "gzip");
   request.headers.Add("User-Agent", "berth-conform");
   request.body = std::move(body);
   request.timeout = timeout_;
@@ -118,10 +132,10 @@ Exchange Caller::Send(net::ClientRequest request) {
 
 Exchange Caller::Post(const std::string& verb, std::string body) {
   Exchange exchange = Start(*client_, Request(verb, body)).get();
-  if (exchange.status != 0 || exchange.timed_out) return exchange;
+  if (exchange.status != 0 || exchange.timed_out) return Unzipped(std::move(exchange));
   Exchange again = Start(*client_, Request(verb, std::move(body))).get();
   if (again.status != 0) ++lost_connections_;
-  return again;
+  return Unzipped(std::move(again));
 }
 
 std::vector<Exchange> Caller::PostAll(const std::string& verb, const std::vector<std::string>& bodies) {
@@ -130,7 +144,7 @@ std::vector<Exchange> Caller::PostAll(const std::string& verb, const std::vector
   for (const std::string& body : bodies) futures.push_back(Start(*client_, Request(verb, body)));
   std::vector<Exchange> exchanges;
   exchanges.reserve(bodies.size());
-  for (std::future<Exchange>& future : futures) exchanges.push_back(future.get());
+  for (std::future<Exchange>& future : futures) exchanges.push_back(Unzipped(future.get()));
   return exchanges;
 }
 

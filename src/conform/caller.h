@@ -25,6 +25,7 @@ struct Exchange {
   std::string body;
   net::Headers headers;
   std::string failure;  // why there is no answer
+  std::string garbled;  // why the body cannot be read, in which case it is as it came; empty: it can
   bool timed_out = false;
   double milliseconds = 0;
 
@@ -42,8 +43,8 @@ class Caller {
   static Result<std::unique_ptr<Caller>> Create(const Options& options);
 
   Exchange Send(net::ClientRequest request);
-  // POSTs as kube-scheduler does, save that it asks for no compression. As Go's client does, it tries a second time
-  // when a kept connection turns out to be closed.
+  // POSTs as kube-scheduler does. As Go's client does, it asks for gzip and reads it, and no other coding; and it tries
+  // a second time when a kept connection turns out to be closed.
   Exchange Post(const std::string& verb, std::string body);
   // All at the same time; answers in the order of the requests.
   std::vector<Exchange> PostAll(const std::string& verb, const std::vector<std::string>& bodies);

@@ -28,7 +28,7 @@ void AnswersToBind(Trial& trial) {
   if (!asked.problem.empty()) {
     const bool spoke = exchange.status >= 400;
     return trial.Add(
-        spoke ? Level::kWarning : asked.level,
+        spoke ? Level::kWarning : Level::kError,
         "bind of a pod that does not exist: " + asked.problem + (spoke ? "; the place for it is Error" : ""),
         &exchange);
   }

@@ -14,7 +14,7 @@ constexpr char kNoSuchNode[] = "berth-conform-no-such-node";
 // about another decision on the level `difference`.
 void JudgeSame(Trial& trial, const Question& question, Level failure, Level difference, const std::string& why) {
   const Asked asked = trial.session.Ask(question);
-  if (!asked.problem.empty()) return trial.Add(std::min(failure, asked.level), asked.problem + why, &asked.exchange);
+  if (!asked.problem.empty()) return trial.Add(failure, asked.problem + why, &asked.exchange);
   // Who rolls dice is told so by the check of that name.
   if (trial.session.varies(trial.target)) return;
   const std::string what = Difference(Decision(trial.target, trial.base().reply), Decision(trial.target, asked.reply));

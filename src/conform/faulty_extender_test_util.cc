@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "api/json_value.h"
+#include "conform/gzip_test_util.h"
 
 namespace berth::conform {
 namespace {
@@ -199,10 +200,11 @@ net::HttpResponse FaultyExtender::AnswerVerb(const std::string& verb, const net:
   if (fault_ == Fault::kHalfCharacter) Replace(body, kReason, R"(ends in \ud83d)");
   net::HttpResponse response{200, "application/json", std::move(body), {}};
   const std::string* accepted = request.headers.Find("Accept-Encoding");
-  const bool plain = accepted != nullptr && *accepted == "identity";
-  if (fault_ == Fault::kGzip || (fault_ == Fault::kGzipByDefault && !plain)) {
+  const bool asked = accepted != nullptr && *accepted == "gzip";
+  if (fault_ == Fault::kBrokenGzip || (fault_ == Fault::kGzip && asked)) {
     response.headers.Add("Content-Encoding", "GZip");
-    response.body = "\x1f\x8b\x08";
+    response.body = Gzipped(response.body);
+    if (fault_ == Fault::kBrokenGzip) response.body.pop_back();
   }
   if (fault_ == Fault::kOddCoding) response.headers.Add("Content-Encoding", "utf-8");
   return response;

@@ -27,9 +27,9 @@ enum class Fault : uint8_t {
   kWrongTop,
   kSaysNothing,
   kNodesOnly,
-  kGzip,
-  kGzipByDefault,  // unless plain bytes are asked for
-  kOddCoding,      // names one that does not exist
+  kGzip,        // which is none, for kube-scheduler asks for it
+  kBrokenGzip,  // it is cut
+  kOddCoding,   // names one that does not exist
   // Filter.
   kError,
   kInventsNode,

@@ -67,12 +67,13 @@ size_t SkippedTogether(const std::vector<CheckResult>& checks, size_t first) {
 }
 
 std::string Summary(const Report& report, bool strict) {
-  return Count(report.checks.size(), report.checks.size() == 1 ? "check: " : "checks: ") +
+  return (report.checked() ? "" : "nothing was checked: ") +
+         Count(report.checks.size(), report.checks.size() == 1 ? "check: " : "checks: ") +
          Count(report.passed(), "passed, ") + Count(report.warned(), "with warnings, ") +
          Count(report.failed(), "failed, ") + Count(report.skipped(), "skipped") +
-         (report.ok(strict)      ? ""
-          : report.failed() == 0 ? " (warnings fail with --strict)"
-                                 : "");
+         (report.ok(strict) || !report.checked() ? ""
+          : report.failed() == 0                 ? " (warnings fail with --strict)"
+                                                 : "");
 }
 
 std::string Details(const Finding& finding) {
@@ -164,6 +165,7 @@ std::string ToText(const Report& report, bool colour, bool strict) {
   }
   if (!report.latencies.empty()) text += "\n" + LatencyText(report.latencies, width);
   const bool ok = report.ok(strict);
+  if (!report.hint.empty()) text += "\nhint: " + report.hint + "\n";
   return text + "\n" + Painted(ok ? "32;1" : "31;1", ok ? "PASS" : "FAIL", colour) + "  " + Summary(report, strict) +
          "\n";
 }
@@ -197,16 +199,18 @@ Value ToValue(const Report& report, bool strict) {
                                     {"p99", Value::Number(Millis(one.p99))},
                                     {"max", Value::Number(Millis(one.max))}}));
   }
-  return Value::Object({{"apiVersion", Value::String("berth.dev/v1alpha1")},
-                        {"kind", Value::String("ConformanceReport")},
-                        {"url", Value::String(report.url)},
-                        {"ok", Value::Bool(report.ok(strict))},
-                        {"passed", count(report.passed())},
-                        {"warnings", count(report.warned())},
-                        {"failed", count(report.failed())},
-                        {"skipped", count(report.skipped())},
-                        {"checks", std::move(checks)},
-                        {"latencyMilliseconds", std::move(latencies)}});
+  Value value = Value::Object({{"apiVersion", Value::String("berth.dev/v1alpha1")},
+                               {"kind", Value::String("ConformanceReport")},
+                               {"url", Value::String(report.url)},
+                               {"ok", Value::Bool(report.ok(strict))},
+                               {"passed", count(report.passed())},
+                               {"warnings", count(report.warned())},
+                               {"failed", count(report.failed())},
+                               {"skipped", count(report.skipped())},
+                               {"checks", std::move(checks)},
+                               {"latencyMilliseconds", std::move(latencies)}});
+  if (!report.hint.empty()) value.Set("hint", Value::String(report.hint));
+  return value;
 }
 
 std::string ToJunit(const Report& report, bool strict) {
@@ -225,6 +229,14 @@ std::string ToJunit(const Report& report, bool strict) {
     all.tests += counts.tests;
     all.failures += counts.failures;
     all.skipped += counts.skipped;
+  }
+  if (!report.checked()) {  // programs count failures
+    ++all.tests;
+    ++all.failures;
+    suites +=
+        "  <testsuite name=\"run\" tests=\"1\" failures=\"1\" errors=\"0\" skipped=\"0\">\n"
+        "    <testcase classname=\"run\" name=\"run.checks\">\n"
+        "      <failure message=\"nothing was checked\"></failure>\n    </testcase>\n  </testsuite>\n";
   }
   return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"berth conform\"" + all.Attributes() + ">\n" +
          suites + "</testsuites>\n";

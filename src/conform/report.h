@@ -45,13 +45,16 @@ struct Report {
   std::string unreachable;  // not empty: nothing could be tried, and this is why
   std::vector<CheckResult> checks;
   std::vector<Latency> latencies;
+  std::string hint;  // why it may have failed though nothing is wrong; may be empty
 
   size_t passed() const;  // without findings
   size_t warned() const;
   size_t failed() const;
   size_t skipped() const;
-  // Nothing failed; with `strict` nothing was warned about either.
-  bool ok(bool strict) const { return unreachable.empty() && failed() == 0 && (!strict || warned() == 0); }
+  // Whether anything was tried at all.
+  bool checked() const { return skipped() < checks.size(); }
+  // Something was checked and nothing failed; with `strict` nothing was warned about either.
+  bool ok(bool strict) const { return unreachable.empty() && checked() && failed() == 0 && (!strict || warned() == 0); }
 };
 
 // `colour`: with the escape sequences of terminals.

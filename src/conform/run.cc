@@ -56,11 +56,21 @@ std::string WhySkipped(const Check& check, const Session& session) {
   if (check.server) return session.ServedVerbs().empty() ? "no verb is served" : "";
   if (session.base(check.target) == nullptr) return "as asked";
   const bool answers = check.name == ToString(check.target) + ".answers";
-  if (!answers && !session.served(check.target)) {
-    const bool works = session.base(check.target)->level == Level::kWarning;
-    return ToString(check.target) + (works ? " gives answers that cannot be read here" : " is not served");
-  }
+  if (!answers && !session.served(check.target)) return ToString(check.target) + " is not served";
   return "";
+}
+
+// What whoever reads of these failures may not know; empty: nothing.
+std::string HintFor(const Session& session, const std::vector<Target>& asked) {
+  const Options& options = session.options();
+  if (!options.nodes.empty() || !options.node_labels.empty()) return "";
+  const bool refused = std::ranges::any_of(asked, [&](Target target) {
+    const Asked* base = session.base(target);
+    return target.shape == Shape::kNodes && base->exchange.status == 200 && !base->problem.empty();
+  });
+  if (!refused) return "";
+  return "the nodes were made up: an extender that wants a label needs --node-label KEY=VALUE, one that knows its "
+         "cluster's nodes alone --nodes-file";
 }
 
 }  // namespace
@@ -96,6 +106,7 @@ Result<Report> Run(const Options& options) {
     check.run(trial);
   }
   report.latencies = session.latencies();
+  if (report.failed() > 0) report.hint = HintFor(session, asked);
   return report;
 }
 

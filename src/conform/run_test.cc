@@ -116,7 +116,7 @@ INSTANTIATE_TEST_SUITE_P(
         FaultCase{Fault::kError, "filter.nodes.answers", kE, "Error \"not today\""},
         FaultCase{Fault::kTextScore, "prioritize.nodes.answers", kE, "Score"},
         FaultCase{Fault::kFractionalScore, "prioritize.names.answers", kE, "7.5: must be an integer"},
-        FaultCase{Fault::kGzip, "prioritize.nodes.answers", kW, "answers in gzip without being asked"},
+        FaultCase{Fault::kBrokenGzip, "prioritize.nodes.answers", kE, "gzip: it ends too early"},
         FaultCase{Fault::kLatin1, "filter.nodes.answers", kW, "kube-scheduler reads U+FFFD"},
         FaultCase{Fault::kHalfCharacter, "filter.names.answers", kW, "kube-scheduler reads U+FFFD"},
         FaultCase{Fault::kClaimsToBind, "bind.answers", kW, "bound a pod that does not exist"}));
@@ -189,23 +189,46 @@ INSTANTIATE_TEST_SUITE_P(
         FaultCase{Fault::kHangsUp, "server.keep-alive", kW, "gives one answer on a connection and no more"},
         FaultCase{Fault::kMixesUp, "server.concurrency", kE, "which another request asked about"}));
 
-TEST(ConformTest, CompressionIsNotAskedForAndGzipAloneIsTakenForSuch) {
-  for (const Fault fault : {Fault::kGzipByDefault, Fault::kOddCoding}) {
+TEST(ConformTest, GzipIsAskedForAndReadAndNoOtherCoding) {
+  for (const Fault fault : {Fault::kGzip, Fault::kOddCoding}) {
     const FaultyExtender extender(fault);
     Options options = OptionsFor(extender.url());
     options.skip = {"big", "latency", "server"};
-    EXPECT_THAT(Findings(RunOn(options)), IsEmpty());
+    const Report report = RunOn(options);
+    EXPECT_THAT(Findings(report), IsEmpty());
+    EXPECT_FALSE(Find(report, "filter.nodes.subset")->skipped);
   }
 }
 
-TEST(ConformTest, AnExtenderThatAnswersInGzipIsWarnedAndNotCheckedFurther) {
-  const FaultyExtender extender(Fault::kGzip);
+TEST(ConformTest, NothingCheckedIsNotAPass) {
+  const FaultyExtender extender(Fault::kNone);
+  for (const std::vector<std::string>& skip :
+       {std::vector<std::string>{"answers"}, {"filter", "prioritize", "preempt", "bind", "server"}}) {
+    Options options = OptionsFor(extender.url());
+    options.skip = skip;
+    const Report report = RunOn(options);
+    EXPECT_THAT(Findings(report), IsEmpty());
+    EXPECT_EQ(report.skipped(), report.checks.size());
+    EXPECT_FALSE(report.ok(/*strict=*/false));
+    EXPECT_THAT(ToText(report, false, false), HasSubstr("FAIL  nothing was checked: "));
+    EXPECT_THAT(ToJunit(report, false), HasSubstr("<failure message=\"nothing was checked\""));
+    EXPECT_THAT(ToValue(report, false).ToJson(), HasSubstr("\"ok\":false"));
+  }
+}
+
+TEST(ConformTest, WhoRefusesNodesThatAreMadeUpIsExplained) {
+  const FaultyExtender extender(Fault::kError);
   Options options = OptionsFor(extender.url());
-  options.skip = {"bind"};
-  const Report report = RunOn(options);
-  EXPECT_TRUE(report.ok(/*strict=*/false)) << "kube-scheduler reads it";
-  EXPECT_FALSE(report.ok(/*strict=*/true));
-  EXPECT_EQ(Find(report, "filter.nodes.subset")->verdict, "filter.nodes gives answers that cannot be read here");
+  options.skip = {"big", "latency", "server"};
+  Report report = RunOn(options);
+  EXPECT_FALSE(report.ok(false));
+  EXPECT_THAT(report.hint, HasSubstr("--node-label KEY=VALUE"));
+  EXPECT_THAT(ToText(report, false, false), HasSubstr(report.hint));
+  EXPECT_THAT(ToValue(report, false).ToJson(), HasSubstr("--node-label KEY=VALUE"));
+  options.node_labels = {{"wanted", "1"}};
+  report = RunOn(options);
+  EXPECT_FALSE(report.ok(false));
+  EXPECT_EQ(report.hint, "") << "somebody knows that already";
 }
 
 TEST(ConformTest, AFaultOfEveryCandidateIsToldOnce) {

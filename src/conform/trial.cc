@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "net/http_text.h"
-
 namespace berth::conform {
 namespace {
 
@@ -94,11 +92,8 @@ Asked Session::Judge(Target target, Exchange exchange) const {
                                   : "does not answer: " + got.failure;
   } else if (got.status != 200) {
     asked.problem = StatusProblem(got);
-  } else if (const std::string* coding = got.headers.Find("Content-Encoding");
-             coding != nullptr && net::EqualIgnoringCase(*coding, "gzip")) {
-    // Go's client asks for that one coding and looks at no other.
-    asked.problem = "answers in gzip without being asked: kube-scheduler asks for it and reads it, this check cannot";
-    asked.level = Level::kWarning;
+  } else if (!got.garbled.empty()) {
+    asked.problem = "answers what kube-scheduler cannot read: " + got.garbled;
   } else if (Result<Reply> reply = ReadReply(target.verb, got.body); !reply.ok()) {
     asked.problem = "answers what kube-scheduler cannot read: " + Excerpt(reply.error().text(), kUnreadable);
   } else {

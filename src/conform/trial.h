@@ -22,8 +22,7 @@ namespace berth::conform {
 struct Asked {
   Exchange exchange;
   Reply reply;
-  std::string problem;          // why the answer is of no use; empty: it is
-  Level level = Level::kError;  // of the problem; a warning if kube-scheduler could use the answer all the same
+  std::string problem;  // why the answer is of no use to kube-scheduler; empty: it is
 };
 
 // Thread safety: none.
@@ -81,8 +80,7 @@ struct Trial {
   CheckResult& result;
 
   void Fail(const std::string& sentence, const Exchange* exchange = nullptr) { Add(Level::kError, sentence, exchange); }
-  // About the problem of an answer, on its level.
-  void Fail(const std::string& sentence, const Asked& asked) { Add(asked.level, sentence, &asked.exchange); }
+  void Fail(const std::string& sentence, const Asked& asked) { Fail(sentence, &asked.exchange); }
   void Warn(const std::string& sentence, const Exchange* exchange = nullptr) {
     Add(Level::kWarning, sentence, exchange);
   }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "berth/error.h"
+#include "util/read_file.h"
 
 namespace berth {
 
@@ -18,7 +19,8 @@ class FileText {
  public:
   // `-` is standard input. The error says what is wrong, without the file's name: among other things that it has more
   // than `max_bytes`, or changes while it is read.
-  static Result<FileText> Read(const std::string& path, uint64_t max_bytes = kMaxFileBytes);
+  static Result<FileText> Read(const std::string& path, uint64_t max_bytes = kMaxFileBytes,
+                               util::FileKinds kinds = util::FileKinds::kAny);
 
   // Valid while this lives.
   std::string_view text() const { return text_; }

@@ -53,11 +53,12 @@ class Loader {
     if (files.empty()) {
       result_.errors.push_back(FileError(path, "no *.yaml, *.yml or *.json file in this folder"));
     }
-    for (const std::string& file : files) File(file);
+    // Nobody has named them one by one, so a pipe among them is a mistake and is not waited for.
+    for (const std::string& file : files) File(file, util::FileKinds::kRegular);
   }
 
-  void File(const std::string& file) {
-    Result<FileText> text = FileText::Read(file);
+  void File(const std::string& file, util::FileKinds kinds = util::FileKinds::kAny) {
+    Result<FileText> text = FileText::Read(file, kMaxFileBytes, kinds);
     if (!text.ok()) {
       result_.errors.push_back(FileError(file, text.error().text()));
       return;

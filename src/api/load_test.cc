@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -63,6 +64,15 @@ TEST_F(LoadTest, MissingAndUnreadableFilesAreErrorsAndTheRestIsRead) {
   EXPECT_EQ(result.errors[0].Text(), "/no/such/file.yaml: cannot open file: No such file or directory");
   EXPECT_THAT(result.errors[1].Text(), StartsWith(bad + ": malformed YAML at line"));
   EXPECT_THAT(result.errors[2].Text(), HasSubstr("no *.yaml, *.yml or *.json file"));
+  EXPECT_THAT(Names(result.objects), ElementsAre("a"));
+}
+
+TEST_F(LoadTest, APipeInAFolderIsNotWaitedFor) {
+  Write("a.yaml", NodeYaml("a"));
+  ASSERT_EQ(::mkfifo((folder_ / "pipe.yaml").c_str(), 0600), 0);
+  const LoadResult result = LoadObjects({folder_.string()});
+  ASSERT_EQ(result.errors.size(), 1u);
+  EXPECT_EQ(result.errors[0].Text(), (folder_ / "pipe.yaml").string() + ": is no regular file");
   EXPECT_THAT(Names(result.objects), ElementsAre("a"));
 }
 

@@ -193,7 +193,8 @@ void ScenarioWorld::Load(const std::vector<std::string>& paths) {
 void ScenarioWorld::ReadRaw(const std::vector<std::string>& paths, const std::set<Key>& wanted) {
   if (wanted.empty()) return;
   for (const std::string& file : FilesOf(paths)) {
-    const Result<FileText> text = FileText::Read(file);
+    // For the second time, which a pipe does not give.
+    const Result<FileText> text = FileText::Read(file, kMaxFileBytes, util::FileKinds::kRegular);
     if (!text.ok()) continue;
     // Errors of the text were found by Load.
     (void)ForEachDocument(text->text(), [&](const std::string& json) {

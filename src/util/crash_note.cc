@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// The signal handler. Only functions that POSIX allows there are called: write, sigaction, raise.
+// The signal handler. Only functions that POSIX allows there are called: poll, write, sigaction, raise.
 #include "util/crash_note.h"
 
+#include <poll.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
+
+#include "util/log_writer.h"
 
 namespace berth::util {
 namespace {
 
 constexpr size_t kStackBytes = 64 << 10;
+// For lines of a log that are on their way, and for a stderr that nobody reads.
+constexpr std::chrono::milliseconds kPatience{1'000};
 
 // Not std::array of structs with std::string: this is read in a signal handler.
 constexpr struct {
@@ -25,6 +31,8 @@ extern "C" void BerthCrashed(int signal_number) {
   struct sigaction plain = {};
   plain.sa_handler = SIG_DFL;
   sigaction(signal_number, &plain, nullptr);
+  // What was logged before the crash is most likely why.
+  LogWriter::AwaitAll(kPatience);
   if (const CrashNote* note = CrashNote::current()) {
     CrashLine line;
     line.Add("berth: ");
@@ -38,6 +46,8 @@ extern "C" void BerthCrashed(int signal_number) {
     text[said.size()] = '\n';
     size_t written = 0;
     while (written <= said.size()) {
+      pollfd ready = {STDERR_FILENO, POLLOUT, 0};
+      if (poll(&ready, 1, static_cast<int>(kPatience.count())) <= 0) break;
       const ssize_t n = write(STDERR_FILENO, text + written, said.size() + 1 - written);
       if (n <= 0) break;
       written += static_cast<size_t>(n);

@@ -9,6 +9,9 @@
 #include <string>
 #include <thread>
 
+#include "util/log_pipe_test_util.h"
+#include "util/log_writer.h"
+
 namespace berth::util {
 namespace {
 
@@ -103,6 +106,32 @@ TEST(CrashNoteDeathTest, WithoutANoteNothingIsSaid) {
         raise(SIGSEGV);
       },
       KilledBySignal(SIGSEGV), "^$");
+}
+
+TEST(CrashNoteDeathTest, AStderrThatNobodyReadsHoldsNoCrashUp) {
+  EXPECT_EXIT(
+      {
+        WriteCrashLines();
+        const TestPipe pipe;
+        pipe.Fill();
+        dup2(pipe.in(), STDERR_FILENO);
+        const Note note("a full pipe");
+        raise(SIGSEGV);
+      },
+      KilledBySignal(SIGSEGV), "");
+}
+
+TEST(CrashNoteDeathTest, WhatWasLoggedBeforeACrashIsWritten) {
+  EXPECT_EXIT(
+      {
+        WriteCrashLines();
+        LogWriter log(STDERR_FILENO, {});
+        for (int i = 0; i < 1'000; ++i) log.Add("a line\n");
+        log.Add("the last line\n");
+        const Note note("a crash");
+        raise(SIGSEGV);
+      },
+      KilledBySignal(SIGSEGV), "\nthe last line\nberth: SIGSEGV in a crash\n");
 }
 
 TEST(CrashNoteDeathTest, ANoteThatCrashesItselfEndsTheProcessOnce) {

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <ctime>
 #include <utility>
+#include <vector>
 
 #include "util/text.h"
 
@@ -20,6 +21,9 @@ constexpr std::pair<std::string_view, int> kLevels[] = {{"DEBUG", log_level::kDe
                                                         {"WARNING", log_level::kWarn},
                                                         {"ERROR", log_level::kError}};
 constexpr char kLetters[] = {'I', 'W', 'E'};
+constexpr std::chrono::milliseconds kPatience{1'000};
+// What was left out is told after so long, and so often at most.
+constexpr std::chrono::milliseconds kTellLeftOut{10'000};
 
 template <class T>
 void AppendNumber(std::string& line, T number) {
@@ -188,14 +192,77 @@ std::string_view LogLevelName(int verbosity) {
 }
 
 Log::Log(std::ostream& out, LogOptions options, const Clock& clock)
-    : LogSink(options.verbosity), format_(options.format), clock_(clock), logger_(*this, clock), out_(out) {}
+    : LogSink(options.verbosity), format_(options.format), clock_(clock), logger_(*this, clock), out_(&out) {}
 
-void Log::Write(const LogRecord& record) {
+Log::Log(int fd, LogOptions options, const Clock& clock)
+    : LogSink(options.verbosity), format_(options.format), clock_(clock), logger_(*this, clock) {
+  LogWriter::Options writing;
+  writing.max_bytes = options.max_waiting_bytes;
+  writing.dropped_line = [this](uint64_t lines) { return DroppedLine(lines); };
+  writing.reminder = [this] { return LeftOutLines(); };
+  writer_ = std::make_unique<LogWriter>(fd, std::move(writing));
+}
+
+Log::~Log() { Close(kPatience); }
+
+void Log::Close(std::chrono::milliseconds patience) {
+  if (writer_) writer_->Close(patience);
+}
+
+std::string Log::Line(const LogRecord& record) const {
   std::string line = format_ == LogFormat::kJson ? JsonLine(record) : TextLine(record);
   line += '\n';
+  return line;
+}
+
+void Log::Write(const LogRecord& record) {
+  if (writer_) {
+    if (ration_.Admit(record, std::chrono::steady_clock::now())) {
+      writer_->Add(Line(record));
+    } else {
+      writer_->Remind(kTellLeftOut);
+    }
+    return;
+  }
+  const std::string line = Line(record);
   const std::lock_guard lock(mutex_);
-  out_.write(line.data(), static_cast<std::streamsize>(line.size()));
-  out_.flush();
+  out_->write(line.data(), static_cast<std::streamsize>(line.size()));
+  out_->flush();
+}
+
+void Log::Print(std::string_view line) {
+  const std::string text = std::string(line) + '\n';
+  if (writer_) return writer_->Add(text);
+  const std::lock_guard lock(mutex_);
+  *out_ << text << std::flush;
+}
+
+// Both are written whatever the verbosity: those lines were wanted.
+std::string Log::DroppedLine(uint64_t lines) const {
+  const LogField fields[] = {{"lines", lines}};
+  return Line({.time = clock_.Now(),
+               .severity = LogSeverity::kWarning,
+               .message = "Log lines were dropped: nobody read them in time",
+               .fields = fields,
+               .place = LogPlace::Here()});
+}
+
+std::string Log::LeftOutLines() {
+  std::string text;
+  for (const LogRation::LeftOut& kind : ration_.Take()) {
+    std::string place;
+    AppendPlace(place, kind.place, 1);
+    std::vector<LogField> fields = {{"lines", kind.lines}, {"from", place}};
+    if (!kind.message.empty()) fields.push_back({"saying", kind.message});
+    text += Line({.time = clock_.Now(),
+                  .severity = kind.severity,
+                  .verbosity = kind.verbosity,
+                  .logger = kind.logger,
+                  .message = "Log lines were left out: too many of their kind",
+                  .fields = fields,
+                  .place = LogPlace::Here()});
+  }
+  return text;
 }
 
 void Log::Say(LogSeverity severity, std::string_view sentence, LogPlace place) {

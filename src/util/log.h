@@ -8,8 +8,11 @@
 // from. JSON: `ts` in milliseconds, no `v` on errors. A plugin's name is the key `logger`.
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <ostream>
@@ -18,6 +21,8 @@
 
 #include "berth/clock.h"
 #include "berth/log.h"
+#include "util/log_ration.h"
+#include "util/log_writer.h"
 
 namespace berth::util {
 
@@ -35,17 +40,34 @@ std::string_view LogLevelName(int verbosity);
 struct LogOptions {
   int verbosity = 0;
   LogFormat format = LogFormat::kText;
+  size_t max_waiting_bytes = size_t{4} << 20;  // of a server's log
 };
 
 // Thread safety: all methods.
 class Log final : public LogSink {
  public:
+  // The log of a command that ends by itself: every line is written at once, in one piece, before Write returns.
   // REQUIRES: stream and clock outlive the log; nobody else writes to the stream meanwhile.
   Log(std::ostream& out, LogOptions options, const Clock& clock);
+  // The log of a server, which whoever reads it cannot stop: lines are handed to a LogWriter, which drops what nobody
+  // reads, and each kind of line has a ration (LogRation). What is missing is counted and told in lines of its own.
+  // REQUIRES: as LogWriter for the descriptor; the clock outlives the log.
+  Log(int fd, LogOptions options, const Clock& clock);
+  // Close, with a second of patience.
+  ~Log() override;
 
   // One line, whatever the texts hold: line breaks, other control characters and what is not UTF-8 are written as
-  // escapes, so that nobody who has a say in a text can forge a line. The line is written at once, in one piece.
+  // escapes, so that nobody who has a say in a text can forge a line.
   void Write(const LogRecord& record) override;
+  // A line of text as it is, without a head, and not rationed: what the program says before it ends, in order with the
+  // log.
+  void Print(std::string_view line);
+  // A server's log: writes what waits, for at most about so long; later lines are lost.
+  void Close(std::chrono::milliseconds patience);
+
+  // Of a server's log: lines that nobody read in time, and lines beyond a ration, so far.
+  uint64_t dropped() const { return writer_ ? writer_->dropped() : 0; }
+  uint64_t left_out() const { return ration_.left_out(); }
 
   using Fields = std::initializer_list<LogField>;
   void Info(std::string_view message, Fields fields = {}, LogPlace place = LogPlace::Here()) const {
@@ -64,11 +86,17 @@ class Log final : public LogSink {
            LogPlace place = LogPlace::Here());
 
  private:
+  std::string Line(const LogRecord& record) const;
+  std::string DroppedLine(uint64_t lines) const;
+  std::string LeftOutLines();
+
   const LogFormat format_;
   const Clock& clock_;
   const Logger logger_;
   std::mutex mutex_;
-  std::ostream& out_;
+  std::ostream* const out_ = nullptr;  // null: there is a writer
+  LogRation ration_;
+  std::unique_ptr<LogWriter> writer_;  // first to go: its thread calls this
 };
 
 }  // namespace berth::util

@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "util/log_pipe_test_util.h"
+
 namespace berth::util {
 namespace {
 
@@ -131,6 +133,59 @@ TEST_F(LogTest, NobodyCanForgeALine) {
   const std::string text = out_.str();
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
   EXPECT_THAT(text, HasSubstr("pod a\\nI1115 forged\\r\\x1b[31m\\x7f\n"));
+}
+
+TEST_F(LogTest, AServersLogTellsOfLinesThatItDoesNotHave) {
+  TestPipe pipe;
+  const std::string before = pipe.Fill();
+  Log log(pipe.in(), {.max_waiting_bytes = 500}, clock_);
+  EXPECT_EQ(log.dropped(), 0u);
+  for (int i = 0; i < 100; ++i) log.Info("hello");
+  const uint64_t dropped = log.dropped();
+  EXPECT_GT(dropped, 80u);
+  ASSERT_TRUE(pipe.ReadUntil("lines=" + std::to_string(dropped) + "\n")) << pipe.text();
+  EXPECT_THAT(pipe.text(), HasSubstr("\"Log lines were dropped: nobody read them in time\" lines="));
+  log.Print("berth: the end");
+  log.Close(std::chrono::seconds(20));
+  const std::string text = pipe.ReadAll();
+  EXPECT_THAT(text, testing::EndsWith("\nberth: the end\n"));
+  const auto lines = static_cast<uint64_t>(std::count(text.begin(), text.end(), '\n'));
+  EXPECT_EQ(lines, 100 - dropped + 2);
+}
+
+TEST_F(LogTest, AServersLogRationsWhatIsRepeatedAndTellsHowOften) {
+  for (const LogFormat format : {LogFormat::kText, LogFormat::kJson}) {
+    TestPipe pipe;
+    Log log(pipe.in(), {.verbosity = log_level::kWarn, .format = format}, clock_);
+    std::thread reader([&] { pipe.ReadUntil("the end\n"); });
+    for (int i = 0; i < 5'000; ++i) log.Warn("No such route", {{"path", "/wrong"}});
+    const std::string place = std::to_string(__LINE__ - 1);
+    log.Error("something else");
+    EXPECT_GE(log.left_out(), 4'000u);
+    const std::string left_out = std::to_string(log.left_out());
+    log.Close(std::chrono::seconds(20));
+    pipe.CloseWriter();
+    reader.join();
+    const std::string text = pipe.ReadAll();
+    EXPECT_THAT(text, HasSubstr("something else"));
+    EXPECT_THAT(text,
+                HasSubstr(format == LogFormat::kText
+                              ? "\"Log lines were left out: too many of their kind\" lines=" + left_out +
+                                    " from=\"log_test.cc:" + place + "\" saying=\"No such route\"\n"
+                              : R"("msg":"Log lines were left out: too many of their kind","v":0,"lines":)" + left_out +
+                                    R"(,"from":"log_test.cc:)" + place + R"(","saying":"No such route"})"));
+    EXPECT_EQ(log.dropped(), 0u);
+  }
+}
+
+TEST_F(LogTest, ACommandsLogHasEveryLine) {
+  Log log(out_, {}, clock_);
+  for (int i = 0; i < 5'000; ++i) log.Warn("again");
+  log.Print("berth: the end");
+  const std::string text = out_.str();
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 5'001);
+  EXPECT_THAT(text, testing::EndsWith("\nberth: the end\n"));
+  EXPECT_EQ(log.dropped() + log.left_out(), 0u);
 }
 
 TEST_F(LogTest, LevelsAreReadInAnyCase) {

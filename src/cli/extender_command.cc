@@ -292,9 +292,26 @@ class Signals {
   sigset_t set_{}, before_{};
 };
 
-int Serve(const Arguments& args, ExtenderServerOptions options, const Registry& registry, std::ostream& err) {
-  const util::SystemClock clock;
-  util::Log log(err, args.log.Options(util::log_level::kInfo), clock);
+// Whoever reads stderr may go away: writing to it then fails, in plugins as well, and does not end the program.
+class NoBrokenPipes {
+ public:
+  NoBrokenPipes() {
+    struct sigaction ignore = {};
+    ignore.sa_handler = SIG_IGN;
+    sigaction(SIGPIPE, &ignore, &before_);
+  }
+  ~NoBrokenPipes() { sigaction(SIGPIPE, &before_, nullptr); }
+  NoBrokenPipes(const NoBrokenPipes&) = delete;
+  NoBrokenPipes& operator=(const NoBrokenPipes&) = delete;
+
+ private:
+  struct sigaction before_ = {};
+};
+
+// Nothing in here writes to stderr but the log: it alone knows how not to wait for the reader.
+int Serve(const Arguments& args, ExtenderServerOptions options, const Registry& registry, const Clock& clock,
+          util::Log& log) {
+  const NoBrokenPipes no_broken_pipes;
   const std::string complaint = args.log.Complaint(util::log_level::kInfo);
   if (!complaint.empty()) log.Say(LogSeverity::kWarning, complaint);
   log.Say(LogSeverity::kInfo, "Log level was set to " + std::string(util::LogLevelName(log.verbosity())) +
@@ -310,12 +327,12 @@ int Serve(const Arguments& args, ExtenderServerOptions options, const Registry& 
   std::optional<Signals> signals(std::in_place);
   const Result<std::unique_ptr<ClusterFeed>> feed = MakeFeed(args, clock, log);
   if (!feed.ok()) {
-    err << "berth extender: " << feed.error().text() << "\n";
+    log.Print("berth extender: " + feed.error().text());
     return kBadInput;
   }
   auto server = ExtenderServer::Start(options, registry, clock, feed->get(), log);
   if (!server.ok()) {
-    err << "berth extender: " << server.error().text() << "\n";
+    log.Print("berth extender: " + server.error().text());
     return kBadInput;
   }
   Announce(args, options, **server, log);
@@ -332,7 +349,7 @@ int Serve(const Arguments& args, ExtenderServerOptions options, const Registry& 
 }  // namespace
 
 int ExtenderCommand(const std::vector<std::string>& args, const Registry& registry, std::ostream& out,
-                    std::ostream& err) {
+                    std::ostream& err, int log_fd) {
   Arguments arguments;
   Command command("extender", kUsage, out, err);
   Declare(command, arguments);
@@ -369,7 +386,11 @@ int ExtenderCommand(const std::vector<std::string>& args, const Registry& regist
   // A preset means our plugins, whatever others have their names.
   Registry own;
   extender::RegisterPresetPlugins(own);
-  return Serve(arguments, std::move(options), arguments.preset.empty() ? registry : own, err);
+  const util::SystemClock clock;
+  const util::LogOptions log_options = arguments.log.Options(util::log_level::kInfo);
+  const std::unique_ptr<util::Log> log = log_fd < 0 ? std::make_unique<util::Log>(err, log_options, clock)
+                                                    : std::make_unique<util::Log>(log_fd, log_options, clock);
+  return Serve(arguments, std::move(options), arguments.preset.empty() ? registry : own, clock, *log);
 }
 
 }  // namespace berth::cli

@@ -2,6 +2,8 @@
 // berth::Main: picks the command.
 #include "berth/main.h"
 
+#include <unistd.h>
+
 #include <exception>
 #include <iostream>
 #include <string>
@@ -19,6 +21,7 @@
 #include "extender/preset_plugins.h"
 #include "plugins/builtin.h"
 #include "util/crash_note.h"
+#include "util/standard_files.h"
 
 namespace berth {
 namespace {
@@ -72,7 +75,7 @@ int Run(const std::vector<std::string>& args, const Registry& registry) {
   const std::vector<std::string> rest(args.begin() + 1, args.end());
   if (args[0] == "sim") return cli::SimCommand(rest, registry, std::cout, std::cerr);
   if (args[0] == "explain") return cli::ExplainCommand(rest, registry, std::cout, std::cerr);
-  if (args[0] == "extender") return cli::ExtenderCommand(rest, registry, std::cout, std::cerr);
+  if (args[0] == "extender") return cli::ExtenderCommand(rest, registry, std::cout, std::cerr, STDERR_FILENO);
   if (args[0] == "bench") return cli::BenchCommand(rest, registry, std::cout, std::cerr);
   if (args[0] == "conform") return cli::ConformCommand(rest, std::cout, std::cerr);
   if (args[0] == "config") return cli::ConfigCommand(rest, registry, std::cout, std::cerr);
@@ -91,6 +94,7 @@ int Run(const std::vector<std::string>& args, const Registry& registry) {
 inline namespace v1 {
 
 int Main(int argc, char** argv, RegisterFn register_plugins) {
+  util::OpenStandardFiles();
   const util::CrashStack stack;
   util::WriteCrashLines();
   // Nothing below throws on purpose; running out of memory on an absurd input ends here with a sentence.

@@ -11,6 +11,7 @@
 
 #include "berth/version.h"
 #include "extender/call_log.h"
+#include "util/log_metrics.h"
 #include "util/process_metrics.h"
 #include "util/seldom.h"
 
@@ -34,12 +35,13 @@ std::string OpenDoorWarning(const net::ServerOptions& server, const std::vector<
 
 ExtenderServer::~ExtenderServer() = default;
 
-void ExtenderServer::AddMetrics(ClusterFeed* feed) {
+void ExtenderServer::AddMetrics(ClusterFeed* feed, const util::Log& log) {
   metrics_
       .gauge("berth_build_info", "What this is; always 1.",
              {{"version", kVersion}, {"kubernetes_version", kUpstreamVersion}})
       .Set(1);
   util::AddProcessMetrics(metrics_);
+  util::AddLogMetrics(metrics_, log);
   if (feed == nullptr) return;
   const util::Metrics::Gauge synced =
       metrics_.gauge("berth_extender_cluster_synced", "Whether the copy of the cluster is complete; 0 or 1.");
@@ -59,7 +61,7 @@ Result<std::unique_ptr<ExtenderServer>> ExtenderServer::Start(const ExtenderServ
                                                               const Registry& registry, const Clock& clock,
                                                               ClusterFeed* feed, util::Log& log) {
   std::unique_ptr<ExtenderServer> made(new ExtenderServer);
-  made->AddMetrics(feed);
+  made->AddMetrics(feed, log);
   ServiceOptions service = options.service;
   service.metrics = &made->metrics_;
   service.log = &log;

@@ -52,7 +52,7 @@ class ExtenderServer {
  private:
   ExtenderServer() = default;
   // What is not counted but looked up.
-  void AddMetrics(ClusterFeed* feed);
+  void AddMetrics(ClusterFeed* feed, const util::Log& log);
 
   util::Metrics metrics_;
   std::unique_ptr<ExtenderService> service_;

@@ -42,7 +42,8 @@ class Redactor {
       if (c == '"') {
         at = Scalar(at, EndOfString(text_, at));
       } else if (c == '{' || c == '[') {
-        levels_.push_back({c == '{', InEnv() || IsKey("env"), Hides()});
+        levels_.push_back({c == '{', HasPairs() || IsKey("env") || IsKey("httpHeaders"), InGet() || IsKey("httpGet"),
+                           Hides() || (InGet() && IsKey("path"))});
         Put(at++, 1);
         Next();
       } else if (c == '}' || c == ']') {
@@ -69,25 +70,37 @@ class Redactor {
  private:
   struct Level {
     bool object;
-    bool env;     // within the value of a member `env`
+    bool pairs;   // within the value of a member `env` or `httpHeaders`: names and values
+    bool get;     // within the value of a member `httpGet`
     bool hidden;  // within a value that is not to be seen
   };
-  bool InEnv() const { return !levels_.empty() && levels_.back().env; }
+  bool HasPairs() const { return !levels_.empty() && levels_.back().pairs; }
+  bool InGet() const { return !levels_.empty() && levels_.back().get; }
   // A key that is written with escapes may be any key.
   bool IsKey(std::string_view name) const {
     return after_colon_ && (KeyMatches(key_, name) || key_.find('\\') != std::string_view::npos);
   }
   // Whether the value that comes now is not to be seen.
   bool Hides() const {
-    return (!levels_.empty() && levels_.back().hidden) || IsKey(kAppliedManifest) || (InEnv() && IsKey("value"));
+    return (!levels_.empty() && levels_.back().hidden) || IsKey(kAppliedManifest) || IsKey("args") ||
+           IsKey("command") || (HasPairs() && IsKey("value"));
+  }
+  // How much of the scalar may be seen: not a probe's query. One with escapes may have a question mark anywhere.
+  size_t SeenOf(std::string_view scalar) const {
+    if (!InGet() || !IsKey("path")) return scalar.size();
+    return scalar.find('\\') != std::string_view::npos ? 0 : std::min(scalar.find('?'), scalar.size());
   }
   void Next() {
     key_ = {};
     after_colon_ = false;
   }
   size_t Scalar(size_t at, size_t end) {
-    if (Hides()) {
+    const size_t seen = SeenOf(text_.substr(at, end - at));
+    if (Hides() || seen == 0) {
       out_ += kHidden;
+    } else if (seen < end - at) {
+      Put(at, seen);
+      out_ += "?***\"";
     } else {
       Put(at, end - at);
       if (!after_colon_ && end - at >= 2 && !levels_.empty() && levels_.back().object) {

@@ -31,6 +31,29 @@ TEST(LoggedBodyTest, NoSpellingOfTheKeysShowsAValue) {
   }
 }
 
+TEST(LoggedBodyTest, ArgumentsAndHeadersOfProbesAreHidden) {
+  EXPECT_EQ(LoggedBody(R"({"containers":[{"image":"i","command":["sh","-c"],"args":["--token", "secret"],)"
+                       R"("livenessProbe":{"httpGet":{"path":"/live?token=secret","port":80,"scheme":"HTTPS",)"
+                       R"("httpHeaders":[{"name":"Authorization","value":"Bearer secret"}]},"periodSeconds":10},)"
+                       R"("readinessProbe":{"exec":{"command":["cat","secret"]}},)"
+                       R"("lifecycle":{"preStop":{"httpGet":{"path":"/stop","port":"web"}}},)"
+                       R"("volumeMounts":[{"name":"v","mountPath":"/v?","path":"/v?w"}]}]})"),
+            R"({"containers":[{"image":"i","command":["***","***"],"args":["***", "***"],)"
+            R"("livenessProbe":{"httpGet":{"path":"/live?***","port":80,"scheme":"HTTPS",)"
+            R"("httpHeaders":[{"name":"Authorization","value":"***"}]},"periodSeconds":10},)"
+            R"("readinessProbe":{"exec":{"command":["***","***"]}},)"
+            R"("lifecycle":{"preStop":{"httpGet":{"path":"/stop","port":"web"}}},)"
+            R"("volumeMounts":[{"name":"v","mountPath":"/v?","path":"/v?w"}]}]})");
+  for (const char* body :
+       {R"({"ARGS":["secret"]})", R"({"\u0061rgs":["secret"]})", R"({"args":"secret"})", R"({"args":{"a":["secret"]}})",
+        R"({"command" : [ [ "secret" ] ]})", R"({"command":["secret)", R"({"httpheaders":[{"Value":"secret"}]})",
+        R"({"httpGet":{"path":"/a\u003fsecret"}})", R"({"HTTPGET":{"Path":"/a?secret"}})",
+        R"({"httpGet":{"p\u0061th":"/a?secret"}})", R"({"httpGet":{"path":"/a?secret)",
+        R"({"httpGet":{"path":["/a?secret"]}})"}) {
+    EXPECT_THAT(LoggedBody(body), Not(HasSubstr("secret"))) << body;
+  }
+}
+
 TEST(LoggedBodyTest, TheManifestThatKubectlAppliedIsHidden) {
   EXPECT_EQ(LoggedBody(R"({"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"{\"env\":1}","a":"b"}})"),
             R"({"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"***","a":"b"}})");

@@ -20,7 +20,8 @@ inline namespace v1 {
 struct FieldError {
   std::string path;
   std::string text;  // without the path
-  std::string ToString() const { return path.empty() ? text : path + ": " + text; }
+  // Path and text; what looks like a key or a token is shown as ***.
+  std::string ToString() const;
   bool operator==(const FieldError&) const = default;
 };
 

@@ -114,7 +114,7 @@ class Walker {
   static bool IsObject(Context& context, JsonValue value) {
     json_type type;
     if (auto error = value.type().get(type)) return context.Broken(error), false;
-    if (type != json_type::object) context.WrongType("an object", value);
+    if (type != json_type::object) context.WrongTypeUnseen("an object", value);
     return type == json_type::object;
   }
 

@@ -175,7 +175,8 @@ TEST(DecodeObjectsTest, TypeMetaIsChecked) {
       {R"({"kind":"Pod","apiVersion":"v2"})",
        "apiVersion: Invalid value: \"v2\": no kind \"Pod\" is registered for version \"v2\""},
       {R"({"kind":"ReplicaSet","apiVersion":"apps/v1beta1"})", "apiVersion: Invalid value: \"apps/v1beta1\""},
-      {R"([5])", ": Invalid value: 5: must be an object, not a number"},
+      {R"([5])", ": Invalid value: must be an object, not a number"},
+      {R"(["hunter2"])", ": Invalid value: must be an object, not a string"},
       {R"("text")", ": Invalid value: must be an object"},
       {R"({"kind":"NodeList","apiVersion":"v1","items":{}})", "items: Invalid value: must be an array, not an object"},
   };

@@ -134,7 +134,10 @@ bool Context::CheckEnum(std::string_view value, std::initializer_list<std::strin
   return false;
 }
 
-void Context::WrongType(std::string_view expected, JsonValue value) {
+void Context::WrongType(std::string_view expected, JsonValue value) { WrongType(expected, value, true); }
+void Context::WrongTypeUnseen(std::string_view expected, JsonValue value) { WrongType(expected, value, false); }
+
+void Context::WrongType(std::string_view expected, JsonValue value, bool shown) {
   json_type type;
   if (auto error = value.type().get(type)) return Broken(error);
   std::string_view got = "null";
@@ -158,7 +161,7 @@ void Context::WrongType(std::string_view expected, JsonValue value) {
     case json_type::null:
       break;
   }
-  if (type != json_type::array && type != json_type::object) raw = Trim(value.raw_json_token());
+  if (shown && type != json_type::array && type != json_type::object) raw = Trim(value.raw_json_token());
   Record(raw, "Invalid value" + (raw.empty() ? "" : ": " + raw) + ": must be " + std::string(expected) + ", not " +
                   std::string(got));
 }

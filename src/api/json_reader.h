@@ -63,6 +63,8 @@ class Context {
   void Unsupported(std::string_view value, std::initializer_list<std::string_view> supported);
   void Invalid(std::string_view value, const Complaints& complaints);
   void WrongType(std::string_view expected, JsonValue value);
+  // The same of something that is in no field, so that nobody knows what it is: it is not shown.
+  void WrongTypeUnseen(std::string_view expected, JsonValue value);
   void Broken(simdjson::error_code error);
   void Malformed(std::string_view what);
   // Somebody else met malformed JSON in the same document and recorded it: read no further.
@@ -94,6 +96,7 @@ class Context {
     int64_t index;         // -1: a key
     bool bracketed;
   };
+  void WrongType(std::string_view expected, JsonValue value, bool shown);
   void Record(std::string value, std::string message, bool malformed = false);
   bool TooMany(size_t size);  // false
 

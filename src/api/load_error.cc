@@ -2,6 +2,8 @@
 // One line per error, and quoting as Go does it.
 #include "api/load_error.h"
 
+#include "util/secret_text.h"
+
 namespace berth {
 
 std::string LoadError::Text() const {
@@ -19,7 +21,7 @@ std::string LoadError::Text() const {
   }
   add(path);
   add(message);
-  return text;
+  return util::WithoutSecrets(text);
 }
 
 std::string Quoted(std::string_view text) {

@@ -16,7 +16,8 @@ struct LoadError {
   std::string message;     // what is wrong, with the value, in the API server's words where it has some
   bool malformed = false;  // not JSON at all: nothing after it could be read
 
-  // One line: `file: Kind "ns/name": path: message`, parts that are empty left out.
+  // One line: `file: Kind "ns/name": path: message`, parts that are empty left out. What looks like a key or a token is
+  // shown as ***.
   std::string Text() const;
   bool operator==(const LoadError&) const = default;
 };

@@ -97,8 +97,8 @@ Error YamlTree::Handle(const yaml_event_t& event) {
       const std::string name = reinterpret_cast<const char*>(event.data.alias.anchor);
       const uint32_t node = Add(Type::kAlias, event.start_mark);
       const auto it = anchors_.find(name);
-      if (it == anchors_.end()) return At(nodes_[node], "unknown anchor " + Quoted(name) + " referenced");
-      if (nodes_[it->second].open) return At(nodes_[node], "anchor " + Quoted(name) + " value contains itself");
+      if (it == anchors_.end()) return At(nodes_[node], "unknown anchor referenced");
+      if (nodes_[it->second].open) return At(nodes_[node], "anchor value contains itself");
       nodes_[node].first = it->second;
       return Error::Ok();
     }
@@ -130,7 +130,7 @@ Error YamlTree::AddScalar(const yaml_event_t& event) {
       const bool fits = (type == "bool" && kind == ScalarKind::kBool) || (type == "int" && kind == ScalarKind::kInt) ||
                         (type == "float" && (kind == ScalarKind::kFloat || kind == ScalarKind::kInt)) ||
                         (type == "null" && kind == ScalarKind::kNull);
-      if (!fits) return At(node, "cannot decode " + Quoted(text) + " as a !!" + std::string(type));
+      if (!fits) return At(node, "cannot be decoded as a !!" + std::string(type));
     }
   }
   Anchor(scalar.anchor, index);

@@ -19,7 +19,7 @@ class Reader {
   Reader(WorkloadFile& out, std::string file) : out_(out), file_(std::move(file)) {}
 
   void Case(const Value& raw, const std::string& path) {
-    if (raw.kind() != Value::Kind::kObject) return Fail(path + ": must be a test case, got " + raw.ToJson());
+    if (raw.kind() != Value::Kind::kObject) return Fail(path + ": must be an object, a test case");
     TestCase& test_case = out_.cases.emplace_back();
     test_case.path = path;
     ArgsReader reader(&raw, path, &errors_);

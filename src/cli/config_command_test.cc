@@ -76,6 +76,34 @@ TEST_F(ConfigCommandTest, CheckListsAllErrorsOfTheFile) {
   EXPECT_EQ(out_.str(), "");
 }
 
+TEST_F(ConfigCommandTest, AFileThatIsSomethingElseIsNamedAndNotShown) {
+  const std::string file = directory_ + "/server.key";
+  std::ofstream(file) << "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n-----END PRIVATE KEY-----\n";
+  for (const char* what : {"check", "defaults"}) {
+    EXPECT_EQ(Run({what, file}), 2);
+    EXPECT_EQ(err_.str(), file + ": a KubeSchedulerConfiguration must be an object, not a string\n");
+    EXPECT_EQ(out_.str(), "");
+  }
+}
+
+TEST_F(ConfigCommandTest, KeysAndTokensInTheWrongPlaceAreNotShown) {
+  const std::string file = File(
+      "parallelism: \"-----BEGIN PRIVATE KEY-----\\nMIIEvQ\\n-----END PRIVATE KEY-----\"\n"
+      "podMaxBackoffSeconds: eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhIn0.c2ln\n"
+      "clientConnection: [hunter2]\n"
+      "extenders: [{tlsConfig: {keyData: [hunter2], certData: {hunter2: hunter2}, caData: 'hunter2!'}}]\n");
+  EXPECT_EQ(Run({"check", file}), 2);
+  for (const char* line : {"parallelism: Invalid value: \"***\": must be an integer",
+                           "clientConnection: Invalid value: must be an object, not a list",
+                           "podMaxBackoffSeconds: Invalid value: \"***\": must be an integer",
+                           "extenders[0].tlsConfig.certData: Invalid value: must be a string",
+                           "extenders[0].tlsConfig.keyData: Invalid value: must be a string",
+                           "extenders[0].tlsConfig.caData: illegal base64 data at input byte 7"}) {
+    EXPECT_NE(err_.str().find(file + ": " + line + "\n"), std::string::npos) << line << "\n" << err_.str();
+  }
+  EXPECT_EQ(err_.str().find("hunter2"), std::string::npos) << err_.str();
+}
+
 TEST_F(ConfigCommandTest, CheckBuildsTheProfiles) {
   const std::string file = File("profiles: [{plugins: {multiPoint: {enabled: [{name: Foo}]}}}]\n");
   EXPECT_EQ(Run({"check", file}), 2);

@@ -95,8 +95,12 @@ void ReadProfile(ArgsReader& in, Profile& out) {
   });
 }
 
+// Keys among them: no complaint shows the value.
 void ReadBytes(ArgsReader& in, std::string_view field, std::string& out) {
   std::string text;
+  if (const Value* value = in.Raw(field); value != nullptr && value->kind() != Value::Kind::kString) {
+    return in.Complain(field, "Invalid value: must be a string");
+  }
   in.String(field, text);
   const Result<std::string> bytes = DecodeBase64(text);
   if (bytes.ok()) {

@@ -20,10 +20,29 @@ std::string TextOf(const Value& document, const char* field) {
   return value != nullptr && value->kind() == Value::Kind::kString ? value->text() : "";
 }
 
-// False: this is not a document we can read further.
+const char* TypeName(Value::Kind kind) {
+  switch (kind) {
+    case Value::Kind::kNull:
+      return "null";
+    case Value::Kind::kBool:
+      return "a boolean";
+    case Value::Kind::kNumber:
+      return "a number";
+    case Value::Kind::kString:
+      return "a string";
+    case Value::Kind::kArray:
+      return "a list";
+    case Value::Kind::kObject:
+      return "an object";
+  }
+  return "";
+}
+
+// False: this is not a document we can read further. Nothing of it is shown then but what its kind and version claim to
+// be: it may be a key, or anything else that was named by mistake.
 bool CheckKind(const Value& document, std::vector<FieldError>& errors) {
   if (document.kind() != Value::Kind::kObject) {
-    errors.push_back({"", "a " + std::string(kKind) + " must be an object, not " + document.ToJson().substr(0, 60)});
+    errors.push_back({"", "a " + std::string(kKind) + " must be an object, not " + TypeName(document.kind())});
     return false;
   }
   const std::string version = TextOf(document, "apiVersion");

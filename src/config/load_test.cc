@@ -171,7 +171,13 @@ TEST(LoadTest, OtherDocumentsAreRefused) {
        "apiVersion: Required value: must be \"kubescheduler.config.k8s.io/v1\"\n"},
       {"", "empty configuration: apiVersion and kind are required\n"},
       {"# only a comment\n", "empty configuration: apiVersion and kind are required\n"},
-      {"[1]", "a KubeSchedulerConfiguration must be an object, not [1]\n"},
+      {"[1]", "a KubeSchedulerConfiguration must be an object, not a list\n"},
+      {"hunter2", "a KubeSchedulerConfiguration must be an object, not a string\n"},
+      {"42", "a KubeSchedulerConfiguration must be an object, not a number\n"},
+      {"true", "a KubeSchedulerConfiguration must be an object, not a boolean\n"},
+      {"null", "a KubeSchedulerConfiguration must be an object, not null\n"},
+      {"-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBg\n-----END PRIVATE KEY-----\n",
+       "a KubeSchedulerConfiguration must be an object, not a string\n"},
       {head + "---\n" + head, "more than one document; a configuration file holds one\n"},
   };
   for (const auto& c : cases) EXPECT_EQ(Errors(c.text), c.want) << c.text;
@@ -229,12 +235,12 @@ extenders: [{tlsConfig: {certData: '!!'}, httpTimeout: 5}]
             "leaderElection.leaderElect: Invalid value: \"true\": must be true or false\n"
             "leaderElection.leaseDuration: Invalid value: 15: must be a duration such as \"10s\"\n"
             "leaderElection.renewDeadline: Invalid value: \"15x\": time: unknown unit \"x\" in duration \"15x\"\n"
-            "clientConnection.kubeconfig: Invalid value: [1]: must be a string\n"
+            "clientConnection.kubeconfig: Invalid value: must be a string, not a list\n"
             "clientConnection.qps: Invalid value: \"many\": must be a number\n"
             "clientConnection.burst: Invalid value: 99999999999: must fit in 32 bits\n"
             "percentageOfNodesToScore: Invalid value: 5.5: must be an integer\n"
             "podInitialBackoffSeconds: Invalid value: \"1\": must be an integer\n"
-            "profiles: Invalid value: {}: must be a list\n"
+            "profiles: Invalid value: must be a list, not an object\n"
             "extenders[0].tlsConfig.certData: illegal base64 data at input byte 0\n"
             "extenders[0].httpTimeout: Invalid value: 5: must be a duration such as \"10s\"\n");
   EXPECT_EQ(Errors(std::string(kHead) + "clientConnection: {qps: 1e300}\n"),
@@ -306,7 +312,7 @@ TEST(LoadTest, PluginArgumentsAreCheckedByKindAndByThePlugin) {
       {"{name: Picky, args: {max: 120}}, {name: Picky, args: {max: 1}}",
        "profiles[0].pluginConfig[0].args.max: Invalid value: 120: must be in [1, 90]\n"
        "profiles[0].pluginConfig[1]: Duplicate value: \"Picky\"\n"},
-      {"{name: Picky, args: [1]}", "profiles[0].pluginConfig[0].args: Invalid value: [1]: must be an object\n"},
+      {"{name: Picky, args: [1]}", "profiles[0].pluginConfig[0].args: Invalid value: must be an object, not a list\n"},
       {"{name: Picky}, {name: NodeAffinity, args: null}, {name: NodePorts, args: {any: thing}}", ""},
       {"{name: NodeAffinity, args: {kind: NodeAffinityArgs, apiVersion: kubescheduler.config.k8s.io/v1}}", ""},
       {"{name: NodeAffinity, args: {kind: NodeResourcesFitArgs}}",

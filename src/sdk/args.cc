@@ -6,6 +6,8 @@
 #include <charconv>
 #include <utility>
 
+#include "util/secret_text.h"
+
 namespace berth {
 inline namespace v1 {
 namespace {
@@ -20,12 +22,24 @@ std::string RangeText(const IntRange& range) {
 
 std::string Quote(const std::string& text) { return Value::String(text).ToJson(); }
 
+// What is said of a value that is not what it must be. A list or an object is not shown: it may hold anything.
+std::string WrongType(const Value& value, const std::string& must_be) {
+  if (value.kind() == Value::Kind::kArray) return "Invalid value: " + must_be + ", not a list";
+  if (value.kind() == Value::Kind::kObject) return "Invalid value: " + must_be + ", not an object";
+  return "Invalid value: " + value.ToJson() + ": " + must_be;
+}
+
 }  // namespace
+
+std::string FieldError::ToString() const { return util::WithoutSecrets(path.empty() ? text : path + ": " + text); }
 
 ArgsReader::ArgsReader(const Value* object, std::string path, std::vector<FieldError>* errors)
     : object_(object), path_(std::move(path)), errors_(errors) {
   if (object_ != nullptr && object_->kind() != Value::Kind::kObject) {
-    if (!object_->is_null()) Invalid("", object_->ToJson(), "must be an object");
+    // Without a path this is the whole document, and whatever it is, it is none that was meant for us to read.
+    if (!object_->is_null()) {
+      Complain("", path_.empty() ? "Invalid value: must be an object" : WrongType(*object_, "must be an object"));
+    }
     object_ = nullptr;
   }
 }
@@ -47,7 +61,7 @@ bool ArgsReader::Has(std::string_view field) { return Raw(field) != nullptr; }
 const Value* ArgsReader::Take(std::string_view field, Value::Kind want, const char* type_name) {
   const Value* value = Raw(field);
   if (value == nullptr || value->kind() == want) return value;
-  Invalid(field, value->ToJson(), std::string("must be ") + type_name);
+  Complain(field, WrongType(*value, std::string("must be ") + type_name));
   return nullptr;
 }
 
@@ -115,7 +129,7 @@ void ArgsReader::Strings(std::string_view field, std::vector<std::string>& out) 
   for (size_t i = 0; i < value->items().size(); ++i) {
     const Value& item = value->items()[i];
     if (item.kind() != Value::Kind::kString && !item.is_null()) {
-      Invalid(std::string(field) + "[" + std::to_string(i) + "]", item.ToJson(), "must be a string");
+      Complain(std::string(field) + "[" + std::to_string(i) + "]", WrongType(item, "must be a string"));
     }
     texts.push_back(item.kind() == Value::Kind::kString ? item.text() : "");
   }

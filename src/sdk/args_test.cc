@@ -158,8 +158,8 @@ TEST_F(ArgsReaderTest, SomethingElseThanAnObjectIsAComplaint) {
   ArgsReader nested(&object, "", &errors_);
   nested.Object("o", [](ArgsReader&) { FAIL() << "not an object"; });
   nested.Objects("l", [](ArgsReader& reader) { EXPECT_FALSE(reader.Has("x")); });
-  EXPECT_EQ(Errors(), (Texts{"args: Invalid value: [1]: must be an object", "o: Invalid value: 1: must be an object",
-                             "l[0]: Invalid value: 2: must be an object"}));
+  EXPECT_EQ(Errors(), (Texts{"args: Invalid value: must be an object, not a list",
+                             "o: Invalid value: 1: must be an object", "l[0]: Invalid value: 2: must be an object"}));
 }
 
 TEST_F(ArgsReaderTest, PluginsComplainInTheSameForm) {

@@ -26,6 +26,7 @@
 #include "extender/preset_plugins.h"
 #include "extender/presets.h"
 #include "util/log.h"
+#include "util/secret_file.h"
 #include "util/steady_clock.h"
 #include "util/system_clock.h"
 
@@ -256,6 +257,7 @@ Result<std::unique_ptr<ClusterFeed>> MakeFeed(const Arguments& args, const Clock
   }
   log.Say(LogSeverity::kInfo,
           "API server " + server->value().server + ", from " + server->value().source + ", " + RateOf(args.live));
+  for (const std::string& warning : client::WarningsOf(server->value())) log.Say(LogSeverity::kWarning, warning);
   client::LiveOptions live = args.live;
   live.user_agent = std::string("berth-extender/") + kVersion;
   live.warning = [&log](const std::string& sentence) { log.Say(LogSeverity::kWarning, sentence); };
@@ -323,6 +325,9 @@ int Serve(const Arguments& args, ExtenderServerOptions options, const Registry& 
   tls.client_ca_file = args.client_ca_file;
   tls.on_warning = [&log](const Error& error) { log.Say(LogSeverity::kWarning, error.text()); };
   if (!args.tls_cert_file.empty()) options.server.tls = &tls;
+  if (const std::string who = util::WhoElseReads(args.tls_private_key_file); !who.empty()) {
+    log.Say(LogSeverity::kWarning, "--tls-private-key-file " + args.tls_private_key_file + ": " + who);
+  }
 
   std::optional<Signals> signals(std::in_place);
   const Result<std::unique_ptr<ClusterFeed>> feed = MakeFeed(args, clock, log);

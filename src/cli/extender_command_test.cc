@@ -22,6 +22,7 @@
 namespace berth::cli {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -294,14 +295,46 @@ TEST_F(ExtenderCommandTest, WithCertificatesItSpeaksTls) {
   const std::string cert = folder_.Write("server.pem", server.certificate_pem);
   const std::string key = folder_.Write("server-key.pem", server.key_pem);
   const std::string clients = folder_.Write("ca.pem", ca.certificate_pem);
+  std::filesystem::permissions(key, std::filesystem::perms(0600));
   Start({"--preset=demo", "--tls-cert-file", cert, "--tls-private-key-file", key, "--client-ca-file", clients});
   EXPECT_THAT(err_.text(), HasSubstr("https://127.0.0.1:"));
+  EXPECT_THAT(err_.text(), Not(HasSubstr("can read it")));
   EXPECT_THAT(Ask("GET /version"), Not(HasSubstr("200")));
   Stop();
 
   const std::string broken = folder_.Write("broken.pem", "no certificate");
   EXPECT_EQ(Refused({"--preset=demo", "--port=0", "--tls-cert-file", broken, "--tls-private-key-file", key}), 2);
   EXPECT_THAT(said_, HasSubstr(broken));
+}
+
+TEST_F(ExtenderCommandTest, WhatIsUnwiseWithSecretsIsAWarningAtStart) {
+  const net::TestIdentity server = net::MakeIdentity("server", "IP:127.0.0.1");
+  const std::string cert = folder_.Write("server.pem", server.certificate_pem);
+  const std::string key = folder_.Write("server-key.pem", server.key_pem);
+  std::filesystem::permissions(key, std::filesystem::perms(0644));
+  const std::string kubeconfig = folder_.Write("k.yaml",
+                                               "current-context: c\n"
+                                               "contexts: [{name: c, context: {cluster: here, user: me}}]\n"
+                                               "clusters: [{name: here, cluster: {server: 'http://127.0.0.1:1'}}]\n"
+                                               "users: [{name: me, user: {token: hunter2}}]\n");
+  std::filesystem::permissions(kubeconfig, std::filesystem::perms(0600));
+  Start({"--preset=demo", "--tls-cert-file", cert, "--tls-private-key-file", key, "--kubeconfig", kubeconfig});
+  EXPECT_EQ(Stop(), 0);
+  EXPECT_THAT(err_.text(), ContainsRegex("\nW[^\n]* --tls-private-key-file " + key +
+                                         ": group and others can read it \\(mode 0644\\)\n"));
+  EXPECT_THAT(err_.text(), ContainsRegex("\nW[^\n]* kubeconfig " + kubeconfig +
+                                         ": the bearer token is sent to http://127.0.0.1:1 without TLS"));
+  EXPECT_THAT(err_.text(), Not(HasSubstr("hunter2")));
+}
+
+TEST_F(ExtenderCommandTest, NothingOfAFileThatIsSomethingElseIsShown) {
+  const std::string pem = net::MakeIdentity("server").key_pem;
+  const std::string file = folder_.Write("server.key", pem);
+  EXPECT_EQ(Refused({"--config", file}), 2);
+  EXPECT_EQ(said_, file + ": a KubeSchedulerConfiguration must be an object, not a string\n");
+  EXPECT_EQ(Refused({"--preset=demo", "--port=0", "--kubeconfig", file}), 2);
+  EXPECT_THAT(said_, HasSubstr("kubeconfig " + file + ": must be an object"));
+  EXPECT_THAT(said_, Not(HasSubstr("PRIVATE KEY")));
 }
 
 TEST_F(ExtenderCommandTest, WrongFlagsAreNamed) {

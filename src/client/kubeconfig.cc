@@ -13,6 +13,8 @@
 #include "api/yaml.h"
 #include "client/credentials.h"
 #include "net/url.h"
+#include "util/secret_file.h"
+#include "util/secret_text.h"
 
 namespace berth::client {
 namespace {
@@ -145,6 +147,9 @@ Error ReadCluster(const Section& cluster, const fs::path& folder, Kubeconfig& co
   config.tls.server_name = cluster.Text("tls-server-name", error);
   if (!error.ok()) return error;
   if (config.server.empty()) return Error(cluster.PathOf("server") + ": is missing");
+  // Not shown with the rest: a query is where a token may be.
+  if (config.server.find_first_of("?#") != std::string::npos)
+    return Error(cluster.PathOf("server") + ": a query or fragment has no place in this URL");
   if (Result<net::Url> url = net::ParseUrl(config.server); !url.ok()) return url.error().Wrap(cluster.PathOf("server"));
   const bool has_ca = !config.tls.ca_file.empty() || !config.tls.ca_data.empty();
   if (has_ca && config.tls.insecure) {
@@ -231,8 +236,34 @@ Error Read(const std::string& path, const std::string& wanted, Kubeconfig& confi
 Result<Kubeconfig> LoadKubeconfig(const std::string& path, const std::string& context) {
   Kubeconfig config;
   config.source = "kubeconfig " + path;
-  if (Error error = Read(path, context, config).Wrap(config.source); !error.ok()) return error;
+  config.file = path;
+  if (const Error error = Read(path, context, config); !error.ok()) {
+    return Error(util::WithoutSecrets(error.text()), error.kind()).Wrap(config.source);
+  }
   return config;
+}
+
+std::vector<std::string> WarningsOf(const Kubeconfig& config) {
+  std::vector<std::string> warnings;
+  const bool https = config.server.starts_with("https://");
+  const bool token = !config.token.empty() || !config.token_file.empty();
+  if (!https && (token || !config.username.empty())) {
+    warnings.push_back(config.source + ": the " + (token ? "bearer token" : "password") + " is sent to " +
+                       config.server + " without TLS: whoever is on the way can read and use it");
+  }
+  if (https && config.tls.insecure) {
+    warnings.push_back(config.source + ": insecure-skip-tls-verify: the certificate of " + config.server +
+                       " is not checked: whoever answers there gets our credentials");
+  }
+  const auto look = [&warnings](const std::string& what, const std::string& path) {
+    const std::string who = path.empty() ? "" : util::WhoElseReads(path);
+    if (!who.empty()) warnings.push_back(what + ": " + who);
+  };
+  look(config.source + ": client-key " + config.tls.key_file, config.tls.key_file);
+  if (!config.token.empty() || !config.password.empty() || !config.tls.key_data.empty()) {
+    look(config.source + ", which holds credentials", config.file);
+  }
+  return warnings;
 }
 
 InCluster InClusterFromEnvironment() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "berth/error.h"
 #include "net/tls.h"
@@ -11,6 +12,7 @@ namespace berth::client {
 
 struct Kubeconfig {
   std::string source;  // what to call it in messages
+  std::string file;    // where it was read; empty within a cluster
   std::string server;  // https://host:port/prefix
   net::TlsClientOptions tls;
   std::string token;
@@ -23,6 +25,10 @@ struct Kubeconfig {
 // Errors name file, field and reason; they never show a secret. What would be needed and is not there (exec,
 // auth-provider, a proxy, impersonation) is refused by name.
 Result<Kubeconfig> LoadKubeconfig(const std::string& path, const std::string& context = "");
+
+// What is unwise about it, a sentence each, to be told at start: credentials that go over plain HTTP, a server that
+// nobody checks, keys that others can read.
+std::vector<std::string> WarningsOf(const Kubeconfig& config);
 
 // The service account of the pod that we run in.
 struct InCluster {

@@ -179,6 +179,54 @@ TEST_F(KubeconfigTest, NoErrorShowsASecret) {
               AllOf(HasSubstr("users[u].user.token: must be a string"), Not(HasSubstr("hunter2"))));
   EXPECT_THAT(Fails(Config("server: 'https://a'", "client-key-data: hunter2!")), Not(HasSubstr("hunter2")));
   EXPECT_THAT(Fails(Config("server: 'https://a'", R"(token: "hunter2\n2")")), Not(HasSubstr("hunter2")));
+  EXPECT_THAT(Fails(Config("server: 'https://a?token=hunter2'", "")),
+              AllOf(HasSubstr("clusters[c].cluster.server: a query"), Not(HasSubstr("hunter2"))));
+  EXPECT_THAT(Fails(Config("server: 'https://me:hunter2@a'", "")), Not(HasSubstr("hunter2")));
+  EXPECT_THAT(Fails(Config("server: eyJhbGciOiJSUzI1NiJ9.hunter2.hunter2", "")),
+              AllOf(HasSubstr("clusters[c].cluster.server"), Not(HasSubstr("hunter2"))));
+  // Files that are no kubeconfig.
+  EXPECT_THAT(Fails(client_.key_pem), AllOf(HasSubstr("must be an object"), Not(HasSubstr("PRIVATE KEY"))));
+  for (const char* text : {"hunter2", "*hunter2", "- hunter2", "a: !!int hunter2", "{\"hunter2"}) {
+    EXPECT_THAT(Fails(text), Not(HasSubstr("hunter2"))) << text;
+  }
+}
+
+TEST_F(KubeconfigTest, WhatIsUnwiseIsTold) {
+  const auto warnings = [this](const std::string& cluster, const std::string& user) {
+    const Result<Kubeconfig> config = Load(Config(cluster, user));
+    EXPECT_TRUE(config.ok()) << config.error().text();
+    std::filesystem::permissions(config->file, std::filesystem::perms(0600));
+    return WarningsOf(*config);
+  };
+  EXPECT_THAT(warnings("server: 'https://a'", "token: hunter2"), IsEmpty());
+  EXPECT_THAT(warnings("server: 'http://a'", ""), IsEmpty());
+  EXPECT_THAT(warnings("server: 'http://a'", "token: hunter2"),
+              ElementsAre(AllOf(HasSubstr("the bearer token is sent to http://a without TLS"), HasSubstr("kubeconfig "),
+                                Not(HasSubstr("hunter2")))));
+  EXPECT_THAT(warnings("server: 'http://a'", "username: me, password: hunter2"),
+              ElementsAre(AllOf(HasSubstr("the password is sent to http://a"), Not(HasSubstr("hunter2")))));
+  folder_.Write("token", "hunter2");
+  EXPECT_THAT(warnings("server: 'http://a'", "tokenFile: token"), ElementsAre(HasSubstr("the bearer token is sent")));
+  EXPECT_THAT(warnings("server: 'https://a', insecure-skip-tls-verify: true", ""),
+              ElementsAre(HasSubstr("insecure-skip-tls-verify: the certificate of https://a is not checked")));
+
+  folder_.Write("me.crt", client_.certificate_pem);
+  const std::string key = folder_.Write("me.key", client_.key_pem);
+  std::filesystem::permissions(key, std::filesystem::perms(0640));
+  const std::string user = "client-certificate: me.crt, client-key: me.key";
+  EXPECT_THAT(warnings("server: 'https://a'", user),
+              ElementsAre(HasSubstr("client-key " + key + ": its group can read it (mode 0640)")));
+  std::filesystem::permissions(key, std::filesystem::perms(0600));
+  EXPECT_THAT(warnings("server: 'https://a'", user), IsEmpty());
+
+  Result<Kubeconfig> config = Load(Config("server: 'https://a'", "token: hunter2"));
+  ASSERT_TRUE(config.ok());
+  std::filesystem::permissions(config->file, std::filesystem::perms(0644));
+  EXPECT_THAT(WarningsOf(*config),
+              ElementsAre(HasSubstr(config->file + ", which holds credentials: group and others")));
+  config = Load(Config("server: 'https://a'", "tokenFile: token"));
+  ASSERT_TRUE(config.ok());
+  EXPECT_THAT(WarningsOf(*config), IsEmpty()) << "there is nothing to read in it";
 }
 
 TEST_F(KubeconfigTest, APodFindsItsServiceAccount) {

@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <string>
 #include <string_view>
@@ -47,7 +48,9 @@ class TestPipe {
   // Adds to text() until `end` is in it, the writers have gone, or twenty seconds have passed; false: it is not in it.
   bool ReadUntil(std::string_view end) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-    while (text_.find(end) == std::string::npos) {
+    size_t seen = 0;  // up to here it is not in it
+    while (text_.find(end, seen) == std::string::npos) {
+      seen = text_.size() - std::min(text_.size(), end.size());
       pollfd ready = {out_, POLLIN, 0};
       char data[4096];
       if (std::chrono::steady_clock::now() >= deadline || ::poll(&ready, 1, 20'000) <= 0) return false;

@@ -4,10 +4,12 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -16,12 +18,20 @@
 
 #include "net/event_loop.h"
 #include "net/server_connection.h"
+#include "net/server_process.h"
 #include "net/task.h"
 
 namespace berth::net {
 namespace {
 
-constexpr Duration kAcceptPause = Duration::Millis(20);
+// Between attempts to accept while there are no descriptors, or those who were evicted have not gone yet.
+constexpr Duration kAcceptPause = Duration::Millis(20), kEvictionPause = Duration::Millis(2);
+// So many of those who were evicted may not have gone yet before nobody else is accepted.
+constexpr size_t kMostEvicted = 64;
+// Others on the thread have their turn after so many.
+constexpr size_t kAcceptsPerTurn = 64;
+// From when memory was given back until the system gets it.
+constexpr Duration kTidyAfter = Duration::Millis(500);
 
 // A listening socket that does not block, and the port it got.
 Result<std::pair<int, uint16_t>> Listen(std::string address, uint16_t port) {
@@ -61,14 +71,21 @@ Result<std::pair<int, uint16_t>> Listen(std::string address, uint16_t port) {
 }  // namespace
 
 struct HttpServer::Impl {
+  Impl(const ServerOptions& options, Handler handler) : shared(options, std::move(handler)) {}
+
   ServerShared shared;
   uint16_t port = 0;
   std::vector<std::unique_ptr<ServerWorker>> workers;  // the first one accepts
-  Watch* listening = nullptr;                          // the first loop's thread only
+  // The first loop's thread only.
+  Watch* listening = nullptr;
+  Watch* tidying = nullptr;
+  std::atomic<bool> untidy{false};
 
   Detached Accept(int fd);
   void Adopt(size_t worker, int fd);
+  Detached Tidy();
   void StopAccepting();
+  void StopTidying();
   void CutAll();
 };
 
@@ -76,24 +93,35 @@ Detached HttpServer::Impl::Accept(int fd) {
   {
     Watch watch(*workers[0]->loop, fd);
     listening = &watch;
-    size_t next = 0;
+    const ConnectionLimits& limits = shared.table.limits();
+    const size_t most = limits.served + limits.unserved + kMostEvicted;
+    size_t accepted = 0;
     Wake wake = Wake::kReady;
     while (!watch.cancelled() && wake != Wake::kCancelled) {
-      // One of the tasks is this one.
-      const bool full = shared.Tasks() > shared.options.max_connections;
-      const int client = full ? -1 : ::accept4(fd, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+      if (shared.table.open() >= most) {
+        watch.set_deadline(After(kEvictionPause));
+        wake = co_await watch.Wait(Watch::For::kTime);
+        continue;
+      }
+      const int client = ::accept4(fd, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
       if (client >= 0) {
         const int on = 1;
         ::setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
         shared.Begin();
-        Adopt(next++ % workers.size(), client);
-      } else if (!full && errno == EAGAIN) {
+        shared.table.Announce();
+        Adopt(accepted++ % workers.size(), client);
+        if (accepted % kAcceptsPerTurn == 0) wake = co_await watch.Wait(Watch::For::kTurn);
+      } else if (errno == EAGAIN) {
         watch.set_deadline(kNoDeadline);
         wake = co_await watch.Wait(Watch::For::kRead);
-      } else if (full ||
-                 (errno != EINTR && errno != ECONNABORTED)) {  // out of connections or descriptors: some will be closed
-        watch.set_deadline(After(kAcceptPause));
-        wake = co_await watch.Wait(Watch::For::kTime);
+      } else if (errno != EINTR && errno != ECONNABORTED) {
+        // Out of descriptors or memory: somebody has to go, if somebody wants to come. The system does not say so; it
+        // looks for a descriptor first.
+        pollfd waiting = {fd, POLLIN, 0};
+        const bool wanted = ::poll(&waiting, 1, 0) > 0;
+        if (wanted) shared.table.EvictOne();
+        watch.set_deadline(wanted ? After(kAcceptPause) : kNoDeadline);
+        wake = co_await watch.Wait(wanted ? Watch::For::kTime : Watch::For::kRead);
       }
     }
     listening = nullptr;
@@ -106,12 +134,14 @@ void HttpServer::Impl::Adopt(size_t index, int fd) {
   auto start = [this, worker, fd] {
     if (worker->stopping) {
       ::close(fd);
+      shared.table.Forget();
       return shared.End();
     }
     ServerConnection* connection = nullptr;
     try {
       connection = new ServerConnection(&shared, worker, fd);
     } catch (const std::exception&) {  // out of memory or descriptors: this client pays
+      shared.table.Forget();
       return shared.End();
     }
     connection->Run();
@@ -120,6 +150,24 @@ void HttpServer::Impl::Adopt(size_t index, int fd) {
     start();
   else
     worker->loop->Post(start);
+}
+
+// After a while, once for all that was given back meanwhile.
+Detached HttpServer::Impl::Tidy() {
+  Watch timer(*workers[0]->loop, -1);
+  tidying = &timer;
+  timer.set_deadline(After(kTidyAfter));
+  co_await timer.Wait(Watch::For::kTime);
+  tidying = nullptr;
+  untidy = false;
+  if (!timer.cancelled()) GiveMemoryBack();
+}
+
+void HttpServer::Impl::StopTidying() {
+  workers[0]->loop->Post([this] {
+    untidy = true;  // nobody begins it again
+    if (tidying != nullptr) tidying->Cancel();
+  });
 }
 
 void HttpServer::Impl::StopAccepting() {
@@ -140,10 +188,7 @@ void HttpServer::Impl::CutAll() {
 HttpServer::HttpServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 Result<std::unique_ptr<HttpServer>> HttpServer::Start(const ServerOptions& options, Handler handler) {
-  auto impl = std::make_unique<Impl>();
-  impl->shared.options = options;
-  impl->shared.options.tls = nullptr;  // the caller's
-  impl->shared.handler = std::move(handler);
+  auto impl = std::make_unique<Impl>(options, std::move(handler));
   if (options.tls != nullptr) {
     Result<std::shared_ptr<TlsContext>> tls = TlsContext::Server(*options.tls);
     if (!tls.ok()) return tls.error();
@@ -156,6 +201,12 @@ Result<std::unique_ptr<HttpServer>> HttpServer::Start(const ServerOptions& optio
     impl->workers.push_back(std::make_unique<ServerWorker>());
     impl->workers.back()->loop->Start();
   }
+  impl->shared.on_freed = [impl = impl.get()] {
+    if (impl->untidy.exchange(true)) return;
+    impl->workers[0]->loop->Post([impl] {
+      if (!impl->shared.draining) impl->Tidy();
+    });
+  };
   impl->shared.Begin();
   impl->workers[0]->loop->Post([impl = impl.get(), fd = listening->first] { impl->Accept(fd); });
   return std::unique_ptr<HttpServer>(new HttpServer(std::move(impl)));
@@ -164,6 +215,7 @@ Result<std::unique_ptr<HttpServer>> HttpServer::Start(const ServerOptions& optio
 HttpServer::~HttpServer() {
   impl_->shared.draining = true;
   impl_->StopAccepting();
+  impl_->StopTidying();
   impl_->CutAll();
   // The first one first: it may still hand connections to the others.
   for (const auto& worker : impl_->workers) worker->loop->Join();

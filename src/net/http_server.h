@@ -24,9 +24,14 @@ struct ServerOptions {
 
   uint64_t max_request_bytes = uint64_t{256} << 20;  // of a body; more is 413
   size_t max_header_bytes = size_t{64} << 10;        // more is 431
-  // Of all bodies together that are being read or answered; a request that would exceed it is 503.
+  // Of all bodies together that are being read or answered, and of all answers that are not written yet; a request that
+  // would exceed it, by its body or its answer, is 503.
   uint64_t max_total_bytes = uint64_t{1} << 30;
-  size_t max_connections = 4096;  // further ones wait to be accepted
+  // That have sent a request, and beyond those that have not yet; both less if there are too few descriptors
+  // (RLIMIT_NOFILE) for them and everything else. Whoever comes then takes the place of the connection that has been
+  // idle, or silent, for longest: connection_table.h.
+  size_t max_connections = 4096;
+  size_t max_unserved_connections = 64;
 
   // Zero: none. A header or body that is late is 408; a connection without a request is closed.
   Duration header_timeout = Duration::Seconds(10);  // from its first byte; also for the TLS handshake
@@ -45,6 +50,7 @@ struct ServerOptions {
 // Answers by itself, closing the connection, what no handler should see: 400 (malformed, Content-Length together with
 // Transfer-Encoding, a transfer coding but chunked, no Host), 408, 413, 415 (a Content-Encoding), 417, 431, 503.
 // Everything else is the handler's, which also says what is 404 and 405. Answers to HEAD are sent without their body.
+// Once large bodies or answers are gone, memory that the process does not use goes back to the system.
 //
 // Thread safety: the handler is called on the server's threads, several at a time if there are several; one that takes
 // long should hand its request to a thread of its own, as Respond may be called from any.

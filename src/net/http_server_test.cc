@@ -382,24 +382,6 @@ TEST(HttpServer, AnswersAThousandRequestsAtATime) {
   }
 }
 
-TEST(HttpServer, AcceptsNoMoreConnectionsThanItMay) {
-  ServerOptions options;
-  options.max_connections = 2;
-  const auto server = StartOrDie(options);
-  auto first = std::make_unique<RawClient>(server->port());
-  RawClient second(server->port()), third(server->port());
-  const std::string request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
-  for (RawClient* client : {first.get(), &second}) {
-    client->Send(request);
-    EXPECT_EQ(StatusOf(client->ReadUntil("GET /? ")), 200);
-  }
-  third.Send(request);
-  pollfd waiting = {third.fd(), POLLIN, 0};
-  EXPECT_EQ(::poll(&waiting, 1, 100), 0);
-  first.reset();
-  EXPECT_EQ(StatusOf(third.ReadUntil("GET /? ")), 200);
-}
-
 TEST(HttpServer, DrainsWithoutLosingWhatHasBegun) {
   std::promise<Respond> later;
   const auto server = StartOrDie({}, [&](HttpRequest request, Respond respond) {

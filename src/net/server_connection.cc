@@ -11,38 +11,18 @@
 #include <utility>
 
 #include "net/http_text.h"
+#include "net/server_process.h"
 #include "util/answer_once.h"
 
 namespace berth::net {
 
-// Where a request's answer arrives. Only the loop's thread looks inside.
+// Where a request's answer arrives. Only the loop's thread looks inside, and at the charge whoever has the request or
+// its answer.
 struct AnswerSlot {
+  explicit AnswerSlot(std::shared_ptr<ByteBudget> budget) : charge(std::move(budget)) {}
+  ByteCharge charge;
   Signal ready;
   HttpResponse response;
-};
-
-// A body's share of max_total_bytes.
-class BodyCharge {
- public:
-  explicit BodyCharge(ServerShared* shared) : shared_(shared) {}
-  ~BodyCharge() { shared_->body_bytes -= bytes_; }
-  BodyCharge(const BodyCharge&) = delete;
-  BodyCharge& operator=(const BodyCharge&) = delete;
-
-  bool GrowTo(uint64_t bytes) {
-    if (bytes <= bytes_) return true;
-    const uint64_t more = bytes - bytes_;
-    if (shared_->body_bytes.fetch_add(more) + more > shared_->options.max_total_bytes) {
-      shared_->body_bytes -= more;
-      return false;
-    }
-    bytes_ = bytes;
-    return true;
-  }
-
- private:
-  ServerShared* shared_;
-  uint64_t bytes_ = 0;
 };
 
 namespace {
@@ -54,11 +34,29 @@ using Progress = MessageParser::Progress;
 constexpr Duration kLinger = Duration::Seconds(1);
 constexpr size_t kSmallBody = size_t{16} << 10;
 
+// Of a request and its answer; with more it is worth looking whether the system can have memory back.
+constexpr uint64_t kMuchMemory = uint64_t{256} << 10;
+constexpr char kCrowded[] = "too many large requests at a time";
+
 // Instead of a status: nobody is there to be answered.
 constexpr int kGone = -1;
 
-// Brings a handler's answer to the connection, from any thread.
+HttpResponse Plain(int status, std::string text) {
+  HttpResponse response;
+  response.status = status;
+  response.content_type = "text/plain; charset=utf-8";
+  response.body = std::move(text);
+  return response;
+}
+
+uint64_t HeldBy(const HttpResponse& response) { return response.body.capacity() + response.spare.capacity(); }
+
+// Brings a handler's answer to the connection, from any thread. It counts from here on, in the place of the request.
 void Give(const std::shared_ptr<EventLoop>& loop, const std::shared_ptr<AnswerSlot>& slot, HttpResponse response) {
+  if (!slot->charge.Set(HeldBy(response))) {
+    response = Plain(503, std::string("the answer has no room: ") + kCrowded + "\n");
+    slot->charge.Set(0);
+  }
   // Within the handler's call nobody waits yet, and no message to the own thread is needed.
   if (loop->InThread() && !slot->ready.awaited()) {
     slot->response = std::move(response);
@@ -72,20 +70,40 @@ void Give(const std::shared_ptr<EventLoop>& loop, const std::shared_ptr<AnswerSl
   });
 }
 
-HttpResponse Unanswered() {
-  HttpResponse response;
-  response.status = 500;
-  response.content_type = "text/plain; charset=utf-8";
-  response.body = "the request was not answered\n";
-  return response;
-}
-
 Respond RespondTo(const std::shared_ptr<EventLoop>& loop, const std::shared_ptr<AnswerSlot>& slot) {
-  return util::AnswerOnce<HttpResponse>([loop, slot](HttpResponse response) { Give(loop, slot, std::move(response)); },
-                                        [](const Respond& respond) { respond(Unanswered()); });
+  return util::AnswerOnce<HttpResponse>(
+      [loop, slot](HttpResponse response) { Give(loop, slot, std::move(response)); },
+      [](const Respond& respond) { respond(Plain(500, "the request was not answered\n")); });
 }
 
 }  // namespace
+
+ServerShared::ServerShared(const ServerOptions& options_in, Handler handler_in)
+    : options([&] {
+        ServerOptions kept = options_in;
+        kept.tls = nullptr;
+        return kept;
+      }()),
+      handler(std::move(handler_in)),
+      table(FitConnections({options.max_connections, options.max_unserved_connections}, DescriptorLimit())),
+      budget(std::make_shared<ByteBudget>(options.max_total_bytes)) {}
+
+ServerConnection::ServerConnection(ServerShared* shared, ServerWorker* worker, int fd)
+    : shared_(shared), worker_(worker), stream_(*worker->loop, fd) {
+  place_.evict = [this, worker] {
+    // By then it may be gone, and another one in its place.
+    worker->loop->Post([this, worker] {
+      if (worker->connections.contains(this) && place_.evicted()) Abort();
+    });
+  };
+  worker_->connections.insert(this);
+  shared_->table.Add(place_);
+}
+
+ServerConnection::~ServerConnection() {
+  shared_->table.Remove(place_);
+  worker_->connections.erase(this);
+}
 
 Detached ServerConnection::Run() {
   ServerShared* shared = shared_;
@@ -129,16 +147,18 @@ Task<bool> ServerConnection::StartTls() {
 }
 
 Task<void> ServerConnection::Serve() {
+  using Phase = ConnectionTable::Phase;
   const ServerOptions& options = shared_->options;
   if (shared_->tls) {
     const bool shaken = co_await StartTls();
     if (!shaken) co_return;
   }
+  bool guest = false;
   for (bool first = true;; first = false) {
     if (stream_.watch().cancelled() || (shared_->draining && input_.empty())) break;
     MessageParser parser(MessageParser::Kind::kRequest, options.max_header_bytes);
     HttpRequest request;
-    BodyCharge charge(shared_);
+    const auto slot = std::make_shared<AnswerSlot>(shared_->budget);
     int status = co_await ReadHead(&parser, first);
     if (status == 0 && !first && shared_->tls && !shared_->tls->StillWelcome(*stream_.tls())) {
       // Its handshake would fail today.
@@ -147,40 +167,65 @@ Task<void> ServerConnection::Serve() {
       break;
     }
     if (status == 0) status = CheckHead(parser.head(), &request);
-    if (status == 0) status = co_await ReceiveBody(&parser, &request, &charge);
+    if (status == 0 && first) status = Admit(parser.head(), &guest);
+    if (status == 0 && !shared_->table.Move(place_, Phase::kWaiting)) status = kGone;
+    if (status == 0) status = co_await ReceiveBody(&parser, &request, &slot->charge);
+    if (status == 0 && !shared_->table.Move(place_, Phase::kWorking)) status = kGone;
     if (status == kGone) break;
     if (status != 0) {
       co_await Refuse(status, parser.head().method == "HEAD");
       co_return;
     }
     const bool head_only = request.method == "HEAD";
-    const bool keep = parser.head().keep_alive;
+    const bool keep = parser.head().keep_alive && !guest;
     const bool old_client = parser.head().minor_version == 0;
     request.client_name = client_name_;
 
-    slot_ = std::make_shared<AnswerSlot>();
+    slot_ = slot;
     try {
-      shared_->handler(std::move(request), RespondTo(worker_->loop, slot_));
+      shared_->handler(std::move(request), RespondTo(worker_->loop, slot));
     } catch (...) {  // dropping its Respond answers 500
     }
     // By a name of its own: what co_await is given in place, g++ 12 looks up again afterwards, with UBSan in the wrong
     // place.
-    Signal& ready = slot_->ready;
+    Signal& ready = slot->ready;
     co_await ready;
-    if (stream_.watch().cancelled()) break;
-    HttpResponse response = std::move(slot_->response);
     slot_.reset();
+    if (stream_.watch().cancelled() || !shared_->table.Move(place_, Phase::kWaiting)) break;
+    HttpResponse response = std::move(slot->response);
+    const uint64_t held = HeldBy(response);
+    shared_->GiveSpare(std::exchange(response.spare, {}));
+    slot->charge.Set(response.body.capacity());
     const bool stay = keep && !shared_->draining;
     const bool sent = co_await Reply(&response, head_only, stay, old_client);
     shared_->GiveSpare(std::move(response.body));
-    shared_->GiveSpare(std::move(response.spare));
+    if (held >= kMuchMemory && shared_->on_freed) shared_->on_freed();
     if (!sent) break;
     if (!stay) {
+      slot->charge.Set(0);
       co_await Linger();
       break;
     }
+    if (!shared_->table.Move(place_, Phase::kIdle)) break;
   }
   if (stream_.tls() != nullptr) stream_.tls()->Shutdown();
+}
+
+int ServerConnection::Admit(const MessageHead& head, bool* guest) {
+  const bool with_body = head.chunked || head.content_length.value_or(0) > 0;
+  switch (shared_->table.Admit(place_, with_body)) {
+    case ConnectionTable::Entry::kServed:
+      return 0;
+    case ConnectionTable::Entry::kGuest:
+      *guest = true;
+      return 0;
+    case ConnectionTable::Entry::kRefused:
+      problem_ = "all " + std::to_string(shared_->table.limits().served) + " connections are busy";
+      return 503;
+    case ConnectionTable::Entry::kEvicted:
+      break;
+  }
+  return kGone;
 }
 
 Task<int> ServerConnection::ReadHead(MessageParser* parser, bool first) {
@@ -264,7 +309,7 @@ int ServerConnection::CheckHead(const MessageHead& head, HttpRequest* request) {
   return 0;
 }
 
-Task<int> ServerConnection::ReceiveBody(MessageParser* parser, HttpRequest* request, BodyCharge* charge) {
+Task<int> ServerConnection::ReceiveBody(MessageParser* parser, HttpRequest* request, ByteCharge* charge) {
   const MessageHead& head = parser->head();
   const uint64_t length = head.content_length.value_or(0);
   if (!head.chunked && length == 0) {
@@ -294,7 +339,7 @@ Task<int> ServerConnection::ReceiveBody(MessageParser* parser, HttpRequest* requ
       problem_ = "the body took too long";
       co_return 408;
     case BodyEnd::kTooLarge:
-      problem_ = "too many large requests at a time";
+      problem_ = kCrowded;
       co_return 503;
     case BodyEnd::kCancelled:
     case BodyEnd::kFailed:
@@ -303,7 +348,7 @@ Task<int> ServerConnection::ReceiveBody(MessageParser* parser, HttpRequest* requ
   co_return kGone;
 }
 
-Task<int> ServerConnection::ReceiveChunks(MessageParser* parser, HttpRequest* request, BodyCharge* charge) {
+Task<int> ServerConnection::ReceiveChunks(MessageParser* parser, HttpRequest* request, ByteCharge* charge) {
   const uint64_t max = shared_->options.max_request_bytes;
   std::string& body = request->body;
   bool crowded = false;
@@ -326,7 +371,7 @@ Task<int> ServerConnection::ReceiveChunks(MessageParser* parser, HttpRequest* re
       co_return 400;
     }
     if (progress == Progress::kTooLarge) {
-      problem_ = crowded ? "too many large requests at a time" : "the body exceeds " + std::to_string(max) + " bytes";
+      problem_ = crowded ? kCrowded : "the body exceeds " + std::to_string(max) + " bytes";
       co_return crowded ? 503 : 413;
     }
     const Io io = co_await input_.Fill(&stream_);
@@ -339,10 +384,7 @@ Task<int> ServerConnection::ReceiveChunks(MessageParser* parser, HttpRequest* re
 
 Task<void> ServerConnection::Refuse(int status, bool head_only) {
   if (shared_->options.on_refusal) shared_->options.on_refusal(status, problem_);
-  HttpResponse response;
-  response.status = status;
-  response.content_type = "text/plain; charset=utf-8";
-  response.body = problem_ + "\n";
+  const HttpResponse response = Plain(status, problem_ + "\n");
   const bool sent = co_await Reply(&response, head_only, false, false);
   if (sent) co_await Linger();
 }

@@ -12,6 +12,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "net/connection_table.h"
 #include "net/event_loop.h"
 #include "net/http.h"
 #include "net/http_parser.h"
@@ -22,13 +23,50 @@
 
 namespace berth::net {
 
+// What bodies and answers may take together, and take.
+struct ByteBudget {
+  explicit ByteBudget(uint64_t bytes) : most(bytes) {}
+  const uint64_t most;
+  std::atomic<uint64_t> used{0};
+};
+
+// A request's share of it: its body's and then its answer's. Thread safety: one thread at a time.
+class ByteCharge {
+ public:
+  explicit ByteCharge(std::shared_ptr<ByteBudget> budget) : budget_(std::move(budget)) {}
+  ~ByteCharge() { budget_->used -= bytes_; }
+  ByteCharge(const ByteCharge&) = delete;
+  ByteCharge& operator=(const ByteCharge&) = delete;
+
+  bool GrowTo(uint64_t bytes) { return bytes <= bytes_ || Set(bytes); }
+  // False, and as before, if there is not so much; less there always is.
+  bool Set(uint64_t bytes) {
+    if (bytes > bytes_ && budget_->used.fetch_add(bytes - bytes_) + (bytes - bytes_) > budget_->most) {
+      budget_->used -= bytes - bytes_;
+      return false;
+    }
+    if (bytes < bytes_) budget_->used -= bytes_ - bytes;
+    bytes_ = bytes;
+    return true;
+  }
+
+ private:
+  const std::shared_ptr<ByteBudget> budget_;  // answers may come when the server is gone
+  uint64_t bytes_ = 0;
+};
+
 // What all connections of a server share.
 struct ServerShared {
-  ServerOptions options;
-  Handler handler;
+  ServerShared(const ServerOptions& options_in, Handler handler_in);
+
+  const ServerOptions options;  // without tls, which is the caller's
+  const Handler handler;
   std::shared_ptr<TlsContext> tls;
+  ConnectionTable table;
+  const std::shared_ptr<ByteBudget> budget;
   std::atomic<bool> draining{false};
-  std::atomic<uint64_t> body_bytes{0};
+  // Called on any thread when much memory was given back.
+  std::function<void()> on_freed;
 
   // Memory for the next large body. Getting it from the kernel page by page takes longer than reading the body.
   static constexpr size_t kMinSpare = size_t{64} << 10, kMaxSpare = size_t{64} << 20;
@@ -50,10 +88,6 @@ struct ServerShared {
   std::condition_variable ended;
   size_t tasks = 0;  // under mutex: connections, and the one that accepts
 
-  size_t Tasks() {
-    const std::lock_guard lock(mutex);
-    return tasks;
-  }
   void Begin() {
     const std::lock_guard lock(mutex);
     ++tasks;
@@ -74,17 +108,13 @@ struct ServerWorker {
   bool stopping = false;
 };
 
-class BodyCharge;
 struct AnswerSlot;
 
 // One client. Owns itself: Run ends with its deletion.
 class ServerConnection {
  public:
-  ServerConnection(ServerShared* shared, ServerWorker* worker, int fd)
-      : shared_(shared), worker_(worker), stream_(*worker->loop, fd) {
-    worker_->connections.insert(this);
-  }
-  ~ServerConnection() { worker_->connections.erase(this); }
+  ServerConnection(ServerShared* shared, ServerWorker* worker, int fd);
+  ~ServerConnection();
   ServerConnection(const ServerConnection&) = delete;
   ServerConnection& operator=(const ServerConnection&) = delete;
 
@@ -100,9 +130,11 @@ class ServerConnection {
   Task<bool> StartTls();
   // 0, a status to refuse with, or kGone.
   Task<int> ReadHead(MessageParser* parser, bool first);
+  // The same for a request whose head is there; a guest's connection is closed once it is answered.
+  int Admit(const MessageHead& head, bool* guest);
   int CheckHead(const MessageHead& head, HttpRequest* request);
-  Task<int> ReceiveBody(MessageParser* parser, HttpRequest* request, BodyCharge* charge);
-  Task<int> ReceiveChunks(MessageParser* parser, HttpRequest* request, BodyCharge* charge);
+  Task<int> ReceiveBody(MessageParser* parser, HttpRequest* request, ByteCharge* charge);
+  Task<int> ReceiveChunks(MessageParser* parser, HttpRequest* request, ByteCharge* charge);
   Task<void> Refuse(int status, bool head_only);
   Task<bool> Reply(const HttpResponse* response, bool head_only, bool keep, bool old_client);
   Task<void> Linger();
@@ -111,6 +143,7 @@ class ServerConnection {
   ServerWorker* const worker_;
   Stream stream_;
   InputBuffer input_;
+  ConnectionTable::Place place_;
   std::string client_name_;
   std::string problem_;  // what a refusal says
   std::shared_ptr<AnswerSlot> slot_;

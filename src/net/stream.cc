@@ -173,7 +173,11 @@ bool GrowBody(std::string* body, size_t size, uint64_t expected, const MayGrow& 
   // A little more than that, if it is much: the next body to be read into this memory may be a little larger.
   const size_t capacity = wanted + (wanted > kFirstBody ? wanted / 16 : 0) + kBodyPadding;
   if (may_grow && !may_grow(capacity)) return false;
-  body->reserve(capacity);
+  // Not by reserve alone: what is there already makes it take up to twice as much, which nobody was asked about.
+  std::string larger;
+  larger.reserve(capacity);
+  larger.append(*body);
+  body->swap(larger);
   return true;
 }
 

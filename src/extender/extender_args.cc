@@ -2,6 +2,7 @@
 // Reading requests.
 #include "extender/extender_args.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "api/decode_value.h"
@@ -207,10 +208,8 @@ Error ReadArgs(std::string& body, bool with_images, const AnnotationKeys& keep, 
   });
 }
 
-Error CheckPairs(const ExtenderArgs& args) {
-  if (args.node_items == 0 || args.pod_items <= kMaxPairs / args.node_items) return Error::Ok();
-  return Error("the lists of the pod have " + std::to_string(args.pod_items) + " items and those of the nodes " +
-               std::to_string(args.node_items) + ": the product must be at most " + std::to_string(kMaxPairs));
+Error CheckPairsOf(const ExtenderArgs& args) {
+  return CheckPairs(args.pod_items, args.node_items + args.node_count(), "nodes and items of their lists");
 }
 
 // Reads the nodes of a request one by one: those that the cache knows are passed over by their length, others are
@@ -351,6 +350,13 @@ class PiecewiseReader {
 
 }  // namespace
 
+Error CheckPairs(size_t pod_items, size_t count, std::string_view others) {
+  if (count == 0 || pod_items <= kMaxPairs / count) return Error::Ok();
+  return Error("the lists of the pod have " + std::to_string(pod_items) + " items, and there are " +
+               std::to_string(count) + " " + std::string(others) + ": the product must be at most " +
+               std::to_string(kMaxPairs));
+}
+
 bool KeyMatches(std::string_view key, std::string_view field) {
   size_t at = 0;
   for (const char wanted : field) {
@@ -382,12 +388,12 @@ Result<ExtenderArgs> DecodeExtenderArgs(std::string& body, NodeCache* cache, con
       args.nodes_cached = reader.all_cached();
       args.node_items = reader.items();
       cache->Settle(args.nodes->size());
-      if (Error error = CheckPairs(args); !error.ok()) return error;
+      if (Error error = CheckPairsOf(args); !error.ok()) return error;
       return args;
     }
   }
   Error error = ReadArgs(body, cache == nullptr || cache->with_images(), keep, args);
-  if (error.ok()) error = CheckPairs(args);
+  if (error.ok()) error = CheckPairsOf(args);
   if (!error.ok()) return error;
   return args;
 }
@@ -396,7 +402,7 @@ Result<ExtenderPreemptionArgs> DecodePreemptionArgs(std::string& body, const Ann
   ExtenderPreemptionArgs args;
   const Error error = Walk(body, keep, [&](Context& context, std::string_view key, JsonValue value) {
     if (KeyMatches(key, "Pod")) {
-      ReadPod(context, body, value, args.pod);
+      args.pod_items = ReadPod(context, body, value, args.pod);
     } else if (KeyMatches(key, "NodeNameToVictims")) {
       ReadVictims(context, value, /*meta=*/false, args.victims);
     } else if (KeyMatches(key, "NodeNameToMetaVictims")) {
@@ -404,6 +410,11 @@ Result<ExtenderPreemptionArgs> DecodePreemptionArgs(std::string& body, const Ann
     }
   });
   if (!error.ok()) return error;
+  size_t nodes = 0;
+  for (const std::optional<VictimMap>* map : {&args.victims, &args.meta_victims}) {
+    if (*map) nodes = std::max(nodes, (*map)->size());
+  }
+  if (Error pairs = CheckPairs(args.pod_items, nodes, "nodes"); !pairs.ok()) return pairs;
   return args;
 }
 

@@ -28,8 +28,11 @@ inline constexpr size_t kMaxNodes = 200'000;                // also names, candi
 inline constexpr size_t kMaxObjectBytes = size_t{4} << 20;  // one pod or node; etcd takes less than that
 // Items of all lists and maps of all nodes of a request of so many bytes: five times as many as a cluster's nodes have.
 constexpr size_t MaxItems(size_t bytes) { return 100'000 + bytes / 16; }
-// Those times the items of the pod's lists: plugins compare each with each (tolerations with taints).
+// Those, and one for each node itself, times the items of the pod's lists: plugins compare each with each (tolerations
+// with taints, terms with nodes).
 inline constexpr size_t kMaxPairs = 2'000'000'000;
+// `others`: what the pod's items are compared with, in words that follow a number.
+Error CheckPairs(size_t pod_items, size_t count, std::string_view others);
 
 struct RequestNode {
   std::string_view json;  // its slice of the request, for the reply
@@ -62,6 +65,7 @@ struct ExtenderPreemptionArgs {
   std::optional<Pod> pod;
   std::optional<VictimMap> victims;       // NodeNameToVictims; of the pods only their uid is kept
   std::optional<VictimMap> meta_victims;  // NodeNameToMetaVictims
+  size_t pod_items = 0;                   // of all lists and maps of the pod
 };
 
 struct ExtenderBindingArgs {

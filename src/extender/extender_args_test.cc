@@ -18,6 +18,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Pair;
+using ::testing::StartsWith;
 
 std::string ErrorOf(std::string body) {
   const Result<ExtenderArgs> args = DecodeExtenderArgs(body);
@@ -238,13 +239,42 @@ TEST(ExtenderArgsTest, APodWhoseListsWouldTakeMinutesToCompareWithThoseOfNodesIs
     return R"({"Filler":")" + std::string(2'000'000, 'x') + R"(","Pod":{"spec":{"tolerations":[)" + list(tolerations) +
            R"(],"containers":[{}]}},"Nodes":{"items":[)" + nodes + "]}}";
   };
-  EXPECT_EQ(ErrorOf(request(9'999)), "");
-  EXPECT_EQ(ErrorOf(request(10'000)),
-            "the lists of the pod have 10001 items and those of the nodes 200000: the product must be at most "
-            "2000000000");
+  EXPECT_EQ(ErrorOf(request(9'998)), "");
+  EXPECT_EQ(ErrorOf(request(9'999)),
+            "the lists of the pod have 10000 items, and there are 200020 nodes and items of their lists: the product "
+            "must be at most 2000000000");
   NodeCache cache;
-  std::string body = request(10'000);
+  std::string body = request(9'999);
   EXPECT_FALSE(DecodeExtenderArgs(body, &cache).ok());
+}
+
+TEST(ExtenderArgsTest, NodesWithoutListsCountToo) {
+  std::string term = R"({"matchExpressions":[{"key":"k","operator":"In","values":["v"]}]})";
+  std::string terms = term;
+  for (int i = 1; i < 9'900; ++i) terms += "," + term;
+  const std::string pod =
+      R"({"Pod":{"spec":{"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":)"
+      R"({"nodeSelectorTerms":[)" +
+      terms + "]}}}}},";
+  std::string nodes, names, victims;
+  for (int i = 0; i < 200'000; ++i) {
+    const std::string name = "\"n" + std::to_string(i) + "\"";
+    nodes += (i > 0 ? "," : "") + (R"({"metadata":{"name":)" + name + "}}");
+    names += (i > 0 ? "," : "") + name;
+    victims += (i > 0 ? "," : "") + name + ":{}";
+  }
+  const std::string wanted = "the lists of the pod have 29700 items, and there are 200000 nodes";
+  EXPECT_THAT(ErrorOf(pod + R"("Nodes":{"items":[)" + nodes + "]}}"), StartsWith(wanted));
+  EXPECT_THAT(ErrorOf(pod + R"("NodeNames":[)" + names + "]}"), StartsWith(wanted));
+  NodeCache cache;
+  std::string body = pod + R"("Nodes":{"items":[)" + nodes + "]}}";
+  EXPECT_FALSE(DecodeExtenderArgs(body, &cache).ok());
+  for (const char* key : {"NodeNameToVictims", "NodeNameToMetaVictims"}) {
+    body = pod + "\"" + key + "\":{" + victims + "}}";
+    const Result<ExtenderPreemptionArgs> args = DecodePreemptionArgs(body);
+    ASSERT_FALSE(args.ok());
+    EXPECT_THAT(args.error().text(), StartsWith(wanted));
+  }
 }
 
 TEST(ExtenderArgsTest, ABodyWithoutRoomForPaddingIsGivenSome) {

@@ -186,6 +186,7 @@ Error ExtenderService::WithCluster(const ExtenderArgs& args, bool filter, bool s
         lost = indexes_->failure();
         return;
       }
+      if (lost = CheckWork(args.pod_items, snapshot); !lost.ok()) return;
       const std::vector<Row> rows = RowsOf(args, snapshot);
       const std::lock_guard lock(judging_);
       ask(snapshot, rows);
@@ -359,6 +360,7 @@ Result<VictimMap> ExtenderService::Preempt(const ExtenderPreemptionArgs& args) {
   VictimMap kept;
   if (!candidates || candidates->empty()) return kept;
   ExtenderArgs names;
+  names.pod_items = args.pod_items;
   names.node_names.emplace();
   for (const auto& [node, victims] : *candidates) names.node_names->push_back(node);
   Error failed = Error::Ok();

@@ -136,6 +136,8 @@ class ExtenderService {
 
   ExtenderService(const Clock& clock, NodeSource* nodes, Binder* binder, ServiceOptions options, std::string name);
   Error WithCluster(const ExtenderArgs& args, bool filter, bool score, const Ask& ask);
+  // Whether plugins may compare the items of the pod's lists with all of this cluster.
+  static Error CheckWork(size_t pod_items, const Snapshot& snapshot);
   Reach ReachOf(bool filter, bool score) const;
   bool ReadsImages() const;
   // A plugin that judges a row by more than that row may see the order of all, which is then the request's.

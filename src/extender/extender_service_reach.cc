@@ -19,7 +19,23 @@ Depends DependsOf(const framework::Profile& profile, bool filter, bool score) {
   return framework::DependsAt(profile, points);
 }
 
+size_t ItemsOf(const Node& node) {
+  return node.meta.labels.size() + node.taints.size() + node.images.size() + node.declared_features.size() +
+         node.conditions.size() + node.allocatable.scalars.size();
+}
+
 }  // namespace
+
+Error ExtenderService::CheckWork(size_t pod_items, const Snapshot& snapshot) {
+  // An ordinary pod: only nodes with more than a thousand items and pods each could make it too much, and an API server
+  // has none such.
+  constexpr size_t kMostOnANode = 1'000;
+  const std::span<const Row> rows = snapshot.order();
+  if (rows.empty() || pod_items <= kMaxPairs / kMostOnANode / rows.size()) return Error::Ok();
+  size_t count = rows.size();
+  for (const Row row : rows) count += ItemsOf(snapshot.node(row)) + snapshot.pods(row).size();
+  return CheckPairs(pod_items, count, "nodes, items of their lists and pods in the cluster");
+}
 
 Reach ExtenderService::ReachOf(bool filter, bool score) const {
   return berth::ReachOf(DependsOf(*profile_, filter, score));

@@ -94,6 +94,29 @@ TEST_F(ExtenderServiceTest, CompleteNodesAreJudgedWithThePodsThatWeKnow) {
   EXPECT_THAT(FailedOf(args, result), ElementsAre("warm: node(s) had two pods already"));
 }
 
+TEST_F(ExtenderServiceTest, APodWithListsTooLongForTheClusterIsRefused) {
+  const auto service = Make(ProfileOf({"Heat", "Couples"}));
+  ExtenderArgs names = AskAboutNames(MakePod("p"), {"cool"});
+  ExtenderArgs nodes = AskAboutNodes(MakePod("p"), {MakeNode("cool")});
+  ExtenderPreemptionArgs preemption;
+  preemption.pod = MakePod("p");
+  preemption.meta_victims = VictimMap{{"cool", Evict({})}};
+  // Three nodes with a label each.
+  names.pod_items = nodes.pod_items = preemption.pod_items = kMaxPairs / 6;
+  EXPECT_EQ(service->Filter(names).error, "");
+  EXPECT_EQ(service->Filter(nodes).error, "");
+  EXPECT_TRUE(service->Prioritize(names).ok());
+  EXPECT_TRUE(service->Preempt(preemption).ok());
+  nodes_.Add(MakePod("a").Uid("a").OnNode("warm")).Add(MakePod("b").Uid("b").OnNode("warm"));
+  const std::string refusal =
+      "the lists of the pod have 333333333 items, and there are 8 nodes, items of their lists and pods in the cluster: "
+      "the product must be at most 2000000000";
+  EXPECT_EQ(service->Filter(names).error, refusal);
+  EXPECT_THAT(service->Filter(nodes).error, HasSubstr("and there are 7 nodes"));  // its own node has no label
+  EXPECT_EQ(service->Prioritize(names).error().text(), refusal);
+  EXPECT_EQ(service->Preempt(preemption).error().text(), refusal);
+}
+
 TEST_F(ExtenderServiceTest, NodesWithTooManyResourcesAreRefusedBesideACluster) {
   Node rich = MakeNode("rich");
   for (int i = 0; i < 6'400; ++i) {

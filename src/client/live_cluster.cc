@@ -31,7 +31,7 @@ constexpr int kMaxEmptyPages = 100;            // in one list
 constexpr int64_t kMinWatchSeconds = 300;      // up to twice that, so that not all watches end at once
 constexpr int64_t kWatchPatienceSeconds = 30;  // beyond the end that the server was asked for
 constexpr size_t kLeaseConnections = 2;        // one, and another if it hangs
-constexpr uint64_t kMaxLeaseBytes = 4 << 20;   // no server stores so much
+constexpr uint64_t kMaxObjectBytes = 8 << 20;  // of an answer about one object; no server stores so much
 constexpr size_t kMaxVersionShown = 64;        // bytes, in a sentence
 constexpr size_t kMaxHolderShown = 256;        // bytes, in a sentence
 
@@ -140,7 +140,8 @@ Result<std::unique_ptr<LiveCluster>> LiveCluster::Connect(const Kubeconfig& conf
   http.tls.on_warning = [impl = impl.get()](const Error& error) { impl->WarnSeldom(error.text()); };
   const std::string& agent = impl->options.user_agent;
   for (std::unique_ptr<ApiRequests>* requests : {&impl->reads, &impl->writes, &impl->leases}) {
-    http.max_response_bytes = requests == &impl->leases ? kMaxLeaseBytes : impl->options.max_page_bytes;
+    // Whatever somebody in between answers to a binding, it is not a list.
+    http.max_response_bytes = requests == &impl->reads ? impl->options.max_page_bytes : kMaxObjectBytes;
     // Every kind may be listed at the same time.
     http.max_connections = requests == &impl->reads    ? kKindCount
                            : requests == &impl->leases ? kLeaseConnections

@@ -138,6 +138,31 @@ TEST_F(LiveClusterTest, AnswersAreBounded) {
   EXPECT_THAT(List().status.message, HasSubstr("exceeds 1000 bytes"));
 }
 
+TEST_F(LiveClusterTest, AnswersAboutOneObjectAreBoundedMoreTightlyThanLists) {
+  const std::string much(size_t{9} << 20, ' ');
+  Serve([&](const FakeRequest& request) -> FakeReply {
+    if (request.target.starts_with("/api/v1/pods?")) return {200, ListJson("PodList", "19", {}) + much, ""};
+    return {200, PodJson("a", 3) + much, ""};
+  });
+  EXPECT_TRUE(List().status.ok());
+  PodStatusPatch patch;
+  patch.pod = kPod;
+  const std::function<void(const Answer&)> questions[] = {
+      [&](const Answer& done) { api_->GetPod("ns", "a", [done](const ApiStatus& status, Ptr<Pod>) { done(status); }); },
+      [&](const Answer& done) { api_->Bind(kPod, "n", done); },
+      [&](const Answer& done) { api_->PatchPodStatus(patch, done); },
+      [&](const Answer& done) { api_->DeletePod(kPod, done); },
+      [&](const Answer& done) {
+        api_->GetLease("ns", "l", [done](const ApiStatus& status, const Lease&) { done(status); });
+      },
+  };
+  for (const auto& question : questions) {
+    const ApiStatus status = Ask(question);
+    EXPECT_EQ(status.kind, ErrorKind::kTooLarge);
+    EXPECT_THAT(status.message, HasSubstr("exceeds 8388608 bytes"));
+  }
+}
+
 TEST_F(LiveClusterTest, AListThatIsTooLargeIsAskedForInPages) {
   options_.max_page_bytes = 1000;
   bool expired = false;

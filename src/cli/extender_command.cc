@@ -25,6 +25,7 @@
 #include "extender/extender_server.h"
 #include "extender/preset_plugins.h"
 #include "extender/presets.h"
+#include "net/server_process.h"
 #include "util/log.h"
 #include "util/secret_file.h"
 #include "util/steady_clock.h"
@@ -329,6 +330,7 @@ int Serve(const Arguments& args, ExtenderServerOptions options, const Registry& 
     log.Say(LogSeverity::kWarning, "--tls-private-key-file " + args.tls_private_key_file + ": " + who);
   }
 
+  net::PrepareToServe();
   std::optional<Signals> signals(std::in_place);
   const Result<std::unique_ptr<ClusterFeed>> feed = MakeFeed(args, clock, log);
   if (!feed.ok()) {
@@ -385,7 +387,8 @@ int ExtenderCommand(const std::vector<std::string>& args, const Registry& regist
 
   options.server.address = arguments.address;
   options.server.port = static_cast<uint16_t>(arguments.port);
-  options.server.threads = std::clamp(std::thread::hardware_concurrency(), 1u, 4u);
+  options.server.threads = options.workers = std::clamp(std::thread::hardware_concurrency(), 1u, 4u);
+  options.plugins_are_quick = !arguments.preset.empty();
   options.server.max_request_bytes = static_cast<uint64_t>(arguments.max_request_bytes);
   options.server.max_total_bytes = std::max(options.server.max_total_bytes, options.server.max_request_bytes);
   // A preset means our plugins, whatever others have their names.

@@ -51,6 +51,8 @@ void ClusterFeed::Stop() {
     mirror_.reset();
     binder_.reset();
     api_.reset();
+    const std::lock_guard forget(heard_mutex_);
+    heard_.clear();
   }
   // The API's end answers what was under way. Nobody reads that, but it holds callbacks of those who asked, whose
   // destructors may speak up.
@@ -75,6 +77,7 @@ void ClusterFeed::Run() {
       inbox_->Drain();
       while (timers_.RunOne(clock_.Now())) {
       }
+      NoteAges();
       if (!synced_ && mirror_->synced()) {
         synced_ = true;
         const Snapshot snapshot = mirror_->state().snapshot();
@@ -93,10 +96,20 @@ Error ClusterFeed::NotReady() {
                        : "this extender is being stopped");
 }
 
-std::vector<std::pair<Kind, Duration>> ClusterFeed::Ages() {
-  const std::lock_guard lock(mutex_);
-  if (!mirror_) return {};
-  return mirror_->Ages();
+void ClusterFeed::NoteAges() {
+  const Time now = clock_.Now();
+  std::vector<std::pair<Kind, Time>> heard;
+  for (const auto& [kind, age] : mirror_->Ages()) heard.emplace_back(kind, Time{now.ns - age.ns});
+  const std::lock_guard lock(heard_mutex_);
+  heard_.swap(heard);
+}
+
+std::vector<std::pair<Kind, Duration>> ClusterFeed::Ages() const {
+  const Time now = clock_.Now();
+  std::vector<std::pair<Kind, Duration>> ages;
+  const std::lock_guard lock(heard_mutex_);
+  for (const auto& [kind, heard] : heard_) ages.emplace_back(kind, Duration{now.ns - heard.ns});
+  return ages;
 }
 
 Error ClusterFeed::Read(const std::function<void(const Snapshot&)>& read) {

@@ -47,8 +47,9 @@ class ClusterFeed final : public NodeSource, public Binder {
   Error ReadWith(std::span<const std::shared_ptr<const Node>> nodes, bool keep,
                  const std::function<void(const Snapshot&)>& read) override;
   bool ready() const override { return synced_; }
-  // As ClusterMirror::Ages; none when it is stopped. Thread safety: any thread.
-  std::vector<std::pair<Kind, Duration>> Ages();
+  // As ClusterMirror::Ages; none when it is stopped. Waits for no reader: what has come since somebody began to read is
+  // heard when he is done. Thread safety: any thread.
+  std::vector<std::pair<Kind, Duration>> Ages() const;
 
   // Both fail, and send nothing, once the deadline is over: the thread, the bounded rate of requests or the API server
   // may be slow.
@@ -62,6 +63,7 @@ class ClusterFeed final : public NodeSource, public Binder {
   void Run();
   void Post(std::function<void()> letter);
   Error NotReady();
+  void NoteAges();
   // On the thread, once the cluster may be read by others again.
   void Later(std::function<void()> call) { later_.push_back(std::move(call)); }
 
@@ -76,6 +78,8 @@ class ClusterFeed final : public NodeSource, public Binder {
   std::mutex mutex_;  // held by the thread while it applies news, by others while they read
   std::unique_ptr<ClusterMirror> mirror_;
   std::atomic<bool> synced_ = false, stop_ = false;
+  mutable std::mutex heard_mutex_;            // for a moment only, whoever holds mutex_
+  std::vector<std::pair<Kind, Time>> heard_;  // when the API server last said anything of a kind
   std::thread thread_;
 };
 

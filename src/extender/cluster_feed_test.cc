@@ -257,6 +257,18 @@ TEST_F(ClusterFeedTest, TellsHowOldItsNewsIs) {
   EXPECT_TRUE(feed_->Ages().empty());
 }
 
+TEST_F(ClusterFeedTest, ItsAgeCanBeToldWhileSomebodyReads) {
+  StartAndWait({Kind::kNode});
+  std::future<size_t> told;
+  EXPECT_TRUE(feed_
+                  ->Read([&](const Snapshot&) {
+                    told = std::async(std::launch::async, [&] { return feed_->Ages().size(); });
+                    EXPECT_EQ(told.wait_for(std::chrono::seconds(20)), std::future_status::ready);
+                  })
+                  .ok());
+  EXPECT_EQ(told.get(), 1u);
+}
+
 TEST_F(ClusterFeedTest, ItsAgeIsAMetricOfTheServer) {
   Registry registry;
   RegisterPresetPlugins(registry);

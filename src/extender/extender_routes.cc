@@ -72,14 +72,14 @@ class ExtenderRoutes::Counters {
 
 namespace {
 
-using Steady = std::chrono::steady_clock;
-
-int64_t Since(Steady::time_point start) {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(Steady::now() - start).count();
+int64_t Since(ExtenderRoutes::Steady::time_point start) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(ExtenderRoutes::Steady::now() - start).count();
 }
 
+}  // namespace
+
 // One call: its body, and what is to be done with the answer. Moved into callbacks.
-struct Finish {
+struct ExtenderRoutes::Finish {
   Call call;
   std::string body;
   net::Respond respond;
@@ -107,7 +107,7 @@ struct Finish {
   }
 };
 
-void Filter(ExtenderService& service, Finish finish) {
+void ExtenderRoutes::Filter(ExtenderService& service, Finish finish) {
   const Result<ExtenderArgs> args = DecodeExtenderArgs(finish.body, &service.cache(), service.annotations());
   if (!args.ok()) return finish.Refuse(400, args.error().text());
   if (args->pod) finish.call.pod = FullName(*args->pod);
@@ -118,7 +118,7 @@ void Filter(ExtenderService& service, Finish finish) {
   finish.Json(finish.keep_body ? FilterResultJson(*args, result) : FilterResultJsonFrom(finish.body, *args, result));
 }
 
-void Prioritize(ExtenderService& service, Finish finish) {
+void ExtenderRoutes::Prioritize(ExtenderService& service, Finish finish) {
   const Result<ExtenderArgs> args = DecodeExtenderArgs(finish.body, &service.cache(), service.annotations());
   if (!args.ok()) return finish.Refuse(400, args.error().text());
   if (!args->pod) return finish.Refuse(400, "Pod: Required value");
@@ -131,7 +131,7 @@ void Prioritize(ExtenderService& service, Finish finish) {
   finish.Json(HostPriorityListJson(*list));
 }
 
-void Preempt(ExtenderService& service, Finish finish) {
+void ExtenderRoutes::Preempt(ExtenderService& service, Finish finish) {
   const Result<ExtenderPreemptionArgs> args = DecodePreemptionArgs(finish.body, service.annotations());
   if (!args.ok()) return finish.Refuse(400, args.error().text());
   if (!args->pod) return finish.Refuse(400, "Pod: Required value");
@@ -143,7 +143,7 @@ void Preempt(ExtenderService& service, Finish finish) {
   finish.Json(PreemptionResultJson(*kept));
 }
 
-void Bind(ExtenderService& service, Finish finish) {
+void ExtenderRoutes::Bind(ExtenderService& service, Finish finish) {
   const Result<ExtenderBindingArgs> args = DecodeBindingArgs(finish.body);
   if (!args.ok()) return finish.Refuse(400, args.error().text());
   finish.call.pod = args->pod_namespace + "/" + args->pod_name;
@@ -156,7 +156,7 @@ void Bind(ExtenderService& service, Finish finish) {
   });
 }
 
-void Serve(ExtenderService& service, Finish finish) {
+void ExtenderRoutes::Serve(ExtenderService& service, Finish finish) {
   switch (finish.call.verb) {
     case Verb::kFilter:
     case Verb::kFilterBest:
@@ -169,8 +169,6 @@ void Serve(ExtenderService& service, Finish finish) {
       return Bind(service, std::move(finish));
   }
 }
-
-}  // namespace
 
 std::string_view ToString(Verb verb) {
   switch (verb) {
@@ -263,20 +261,35 @@ Result<std::unique_ptr<ExtenderRoutes>> ExtenderRoutes::Make(ExtenderService& se
   return made;
 }
 
-void ExtenderRoutes::Handle(net::HttpRequest request, net::Respond respond) const {
-  const auto found = served_.find(request.path);
-  const Counters* counters = found == served_.end() ? other_.get() : found->second.counters.get();
-  if (found == served_.end() || request.method != "POST") {
-    const Steady::time_point start = Steady::now();
+bool ExtenderRoutes::IsCall(const net::HttpRequest& request) const {
+  return request.method == "POST" && served_.find(request.path) != served_.end();
+}
+
+void ExtenderRoutes::Handle(net::HttpRequest request, net::Respond respond, Steady::time_point came) const {
+  if (!IsCall(request)) {
+    const auto found = served_.find(request.path);
+    const Counters* counters = found == served_.end() ? other_.get() : found->second.counters.get();
     net::HttpResponse response = found == served_.end() ? Own(request) : WrongMethod(request.method, "POST");
     if (counters != nullptr) {
-      counters->Count(response.status, response.status == 200, request.body.size(), response.body.size(), Since(start));
+      counters->Count(response.status, response.status == 200, request.body.size(), response.body.size(), Since(came));
     }
     if ((response.status == 404 || response.status == 405) && options_.on_stray) {
       options_.on_stray(response.status, request.method, request.path);
     }
     return respond(std::move(response));
   }
+  Serve(service_, Begin(std::move(request), std::move(respond), came));
+}
+
+void ExtenderRoutes::Refuse(net::HttpRequest request, net::Respond respond, int status,
+                            const std::string& sentence) const {
+  Begin(std::move(request), std::move(respond), Steady::now()).Refuse(status, sentence);
+}
+
+ExtenderRoutes::Finish ExtenderRoutes::Begin(net::HttpRequest request, net::Respond respond,
+                                             Steady::time_point came) const {
+  const auto found = served_.find(request.path);
+  const Counters* counters = found->second.counters.get();
   Call call;
   call.path = found->first;
   call.verb = found->second.verb;
@@ -289,7 +302,7 @@ void ExtenderRoutes::Handle(net::HttpRequest request, net::Respond respond) cons
     });
   };
   call.bytes_in = request.body.size();
-  Serve(service_, Finish{std::move(call), std::move(request.body), std::move(respond), tell, options_.keep_requests});
+  return Finish{std::move(call), std::move(request.body), std::move(respond), tell, options_.keep_requests, came};
 }
 
 void ExtenderRoutes::CountRefusal(int status) const {

@@ -2,6 +2,7 @@
 // ExtenderRoutes: HTTP requests to an ExtenderService. Knows messages, not sockets.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -78,8 +79,14 @@ class ExtenderRoutes {
                                                       RouteOptions options = {});
   ~ExtenderRoutes();
 
-  // A binding may be answered when the routes are gone: nobody is told of it then.
-  void Handle(net::HttpRequest request, net::Respond respond) const;
+  using Steady = std::chrono::steady_clock;
+
+  // Whether it is a call, that is, whether plugins are asked; everything else is answered at once.
+  bool IsCall(const net::HttpRequest& request) const;
+  // A binding may be answered when the routes are gone: nobody is told of it then. `came`: when the request was there.
+  void Handle(net::HttpRequest request, net::Respond respond, Steady::time_point came = Steady::now()) const;
+  // Answers a call without asking anybody.
+  void Refuse(net::HttpRequest request, net::Respond respond, int status, const std::string& sentence) const;
   // The server answered a request with this status by itself.
   void CountRefusal(int status) const;
   // Nobody is told of a call any more, nor counts it.
@@ -92,7 +99,15 @@ class ExtenderRoutes {
     std::unique_ptr<Counters> counters;  // null without metrics
   };
   ExtenderRoutes(ExtenderService& service, RouteOptions options);
+  struct Finish;
   net::HttpResponse Own(const net::HttpRequest& request) const;
+  // REQUIRES: a call.
+  Finish Begin(net::HttpRequest request, net::Respond respond, Steady::time_point came) const;
+  static void Serve(ExtenderService& service, Finish finish);
+  static void Filter(ExtenderService& service, Finish finish);
+  static void Prioritize(ExtenderService& service, Finish finish);
+  static void Preempt(ExtenderService& service, Finish finish);
+  static void Bind(ExtenderService& service, Finish finish);
 
   ExtenderService& service_;
   const RouteOptions options_;

@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 
 #include <algorithm>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <utility>
@@ -16,6 +17,12 @@
 #include "util/seldom.h"
 
 namespace berth::extender {
+namespace {
+
+// Of a body: a call that is computed where it was read takes less than a millisecond.
+constexpr size_t kSmallCall = size_t{64} << 10;
+
+}  // namespace
 
 bool IsLoopback(const std::string& address) {
   in_addr v4{};
@@ -42,6 +49,9 @@ void ExtenderServer::AddMetrics(ClusterFeed* feed, const util::Log& log) {
       .Set(1);
   util::AddProcessMetrics(metrics_);
   util::AddLogMetrics(metrics_, log);
+  const util::Metrics::Gauge waiting =
+      metrics_.gauge("berth_extender_calls_waiting", "Calls that no thread has begun to compute.");
+  metrics_.BeforeText([this, waiting] { waiting.Set(workers_ ? static_cast<double>(workers_->waiting()) : 0); });
   if (feed == nullptr) return;
   const util::Metrics::Gauge synced =
       metrics_.gauge("berth_extender_cluster_synced", "Whether the copy of the cluster is complete; 0 or 1.");
@@ -100,9 +110,13 @@ Result<std::unique_ptr<ExtenderServer>> ExtenderServer::Start(const ExtenderServ
     kinds = made->service_->Kinds(serves({Verb::kFilter, Verb::kFilterBest, Verb::kPreempt}),
                                   serves({Verb::kFilterBest, Verb::kPrioritize}));
   }
-  auto server = net::HttpServer::Start(server_options, [answers](net::HttpRequest request, net::Respond respond) {
-    answers->Handle(std::move(request), std::move(respond));
-  });
+  made->workers_ = std::make_unique<CallWorkers>(options.workers, options.most_waiting);
+  const ExtenderServer* self = made.get();
+  const bool may_run_here = options.plugins_are_quick && feed == nullptr;
+  auto server =
+      net::HttpServer::Start(server_options, [self, may_run_here](net::HttpRequest request, net::Respond respond) {
+        self->Handle(std::move(request), std::move(respond), may_run_here);
+      });
   if (!server.ok()) return server.error();
   made->server_ = std::move(server).value();
   made->port_ = made->server_->port();
@@ -110,10 +124,28 @@ Result<std::unique_ptr<ExtenderServer>> ExtenderServer::Start(const ExtenderServ
   return made;
 }
 
+void ExtenderServer::Handle(net::HttpRequest request, net::Respond respond, bool may_run_here) const {
+  if (!routes_->IsCall(request)) return routes_->Handle(std::move(request), std::move(respond));
+  const bool small = may_run_here && request.body.size() <= kSmallCall;
+  struct Held {
+    net::HttpRequest request;
+    net::Respond respond;
+    ExtenderRoutes::Steady::time_point came;
+  };
+  const auto held = std::make_shared<Held>(Held{std::move(request), std::move(respond), ExtenderRoutes::Steady::now()});
+  std::function<void()> call = [this, held] {
+    routes_->Handle(std::move(held->request), std::move(held->respond), held->came);
+  };
+  if (small && workers_->RunHere(call)) return;
+  if (workers_->Post(call)) return;
+  routes_->Refuse(std::move(held->request), std::move(held->respond), 503, "too many calls wait to be computed");
+}
+
 void ExtenderServer::Stop(Duration patience) {
   if (!server_) return;
   server_->Drain(patience);
   server_.reset();
+  workers_.reset();
   routes_->Close();
 }
 

@@ -183,6 +183,59 @@ TEST_F(ExtenderServerTest, ACallUnderWayIsAnsweredWhenTheServerStops) {
   stopper.join();
 }
 
+TEST_F(ExtenderServerTest, HealthAndMetricsAreAnsweredWhilePluginsTakeTheirTime) {
+  std::promise<void> asked, release;
+  std::shared_future<void> go_on = release.get_future().share();
+  Waits::asked = &asked;
+  Waits::go_on = &go_on;
+  options_.profile = ProfileOf({"Waits"});
+  options_.routes = {{"/filter", Verb::kFilter}};
+  options_.server.threads = 1;
+  options_.workers = 2;
+  options_.most_waiting = 3;
+  Start();
+  // One is asked, one waits for it, three for a thread.
+  std::vector<net::RawClient> clients;
+  for (int i = 0; i < 5; ++i) {
+    clients.emplace_back(server_->port());
+    clients.back().Send(Post("/filter", FilterBody("")));  // without a node nobody asks the plugin
+    if (i == 0) Receive(clients.back());
+  }
+  for (int i = 1; i < 5; ++i) EXPECT_THAT(Receive(clients[static_cast<size_t>(i)]), HasSubstr("200 OK"));
+  clients[0].Send(Post("/filter", FilterBody("\"a\"")));
+  asked.get_future().wait();
+  for (int i = 0; i < 20; ++i) {
+    for (const char* path : {"/healthz", "/livez", "/readyz", "/version", "/metrics"}) {
+      EXPECT_THAT(Ask(Get(path)), StartsWith("HTTP/1.1 200")) << path;
+    }
+    EXPECT_THAT(Ask(Get("/nothing")), StartsWith("HTTP/1.1 404"));
+  }
+  for (size_t i = 1; i < 5; ++i) clients[i].Send(Post("/filter", FilterBody("")));
+  std::string text;
+  while (text.find("berth_extender_calls_waiting 3\n") == std::string::npos) {
+    text = Ask(Get("/metrics"));
+    ASSERT_THAT(text, StartsWith("HTTP/1.1 200"));
+  }
+  const std::string refused = Ask(Post("/filter", FilterBody("")));
+  EXPECT_THAT(refused, StartsWith("HTTP/1.1 503"));
+  EXPECT_THAT(refused, HasSubstr("too many calls wait to be computed"));
+  EXPECT_THAT(Ask(Get("/metrics")),
+              HasSubstr("berth_extender_requests_total{code=\"503\",result=\"error\",route=\"/filter\"} 1\n"));
+  release.set_value();
+  EXPECT_THAT(Receive(clients[0]), HasSubstr(R"("NodeNames":["a"])"));
+  for (size_t i = 1; i < 5; ++i) EXPECT_THAT(Receive(clients[i]), HasSubstr("200 OK"));
+}
+
+TEST_F(ExtenderServerTest, WithQuickPluginsSmallCallsNeedNoOtherThread) {
+  options_.plugins_are_quick = true;
+  options_.most_waiting = 0;  // nothing can be handed over
+  StartPreset("demo-index", util::log_level::kError);
+  ExpectItWorks();
+  const std::string large = Ask(Post("/filter", FilterBody("\"a\"") + std::string(100'000, ' ')));
+  EXPECT_THAT(large, StartsWith("HTTP/1.1 503"));
+  ExpectItWorks();
+}
+
 // Finds every pod and answers no binding before its end.
 class HangingApi final : public client::ClusterApi {
  public:

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// CallWorkers: threads on which calls are computed, so that those that read and write sockets stay free for others.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace berth::extender {
+
+// A small call may be computed where it was read, which saves handing it over twice; but only while no other is with
+// the workers, as it would have to wait for that one's plugins.
+//
+// Thread safety: all methods.
+class CallWorkers {
+ public:
+  // Threads begin at once. `most_waiting`: calls that no thread has begun.
+  CallWorkers(size_t threads, size_t most_waiting);
+  // Waits for those that are being computed and drops those that wait. REQUIRES: nobody calls any more.
+  ~CallWorkers();
+  CallWorkers(const CallWorkers&) = delete;
+  CallWorkers& operator=(const CallWorkers&) = delete;
+
+  // Calls it here and now, or returns false.
+  bool RunHere(const std::function<void()>& call);
+  // Calls it on one of the threads; what it throws is lost. False: too many wait, and it was not taken.
+  bool Post(std::function<void()>& call);
+  // How many wait.
+  size_t waiting() const;
+
+ private:
+  void Work();
+
+  const size_t most_waiting_;
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  // Under mutex_.
+  std::deque<std::function<void()>> queue_;
+  size_t running_ = 0;  // on the threads
+  size_t here_ = 0;     // within RunHere
+  bool stop_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace berth::extender

@@ -8,12 +8,15 @@
 
 namespace berth::extender {
 
-CallWorkers::CallWorkers(size_t threads, size_t most_waiting) : most_waiting_(most_waiting) {
+using Steady = std::chrono::steady_clock;
+
+CallWorkers::CallWorkers(size_t threads, size_t most_waiting, std::chrono::nanoseconds patience)
+    : most_waiting_(most_waiting), patience_(patience) {
   for (size_t i = 0; i < std::max<size_t>(threads, 1); ++i) threads_.emplace_back([this] { Work(); });
 }
 
 CallWorkers::~CallWorkers() {
-  std::deque<std::function<void()>> dropped;
+  std::deque<Waiting> dropped;
   {
     const std::lock_guard lock(mutex_);
     stop_ = true;
@@ -49,7 +52,7 @@ bool CallWorkers::Post(std::function<void()>& call) {
   {
     const std::lock_guard lock(mutex_);
     if (queue_.size() >= most_waiting_) return false;
-    queue_.push_back(std::move(call));
+    queue_.push_back({std::move(call), Steady::now()});
   }
   wake_.notify_one();
   return true;
@@ -60,6 +63,17 @@ size_t CallWorkers::waiting() const {
   return queue_.size();
 }
 
+std::function<void()> CallWorkers::Next() {
+  const bool late = Steady::now() - queue_.front().since >= patience_;
+  std::function<void()> call = std::move((late ? queue_.back() : queue_.front()).call);
+  if (late) {
+    queue_.pop_back();
+  } else {
+    queue_.pop_front();
+  }
+  return call;
+}
+
 void CallWorkers::Work() {
   const util::CrashStack stack;  // plugins are called
   std::unique_lock lock(mutex_);
@@ -68,8 +82,7 @@ void CallWorkers::Work() {
     wake_.wait(lock, [this] { return stop_ || (!queue_.empty() && here_ == 0); });
     if (stop_) return;
     {
-      const std::function<void()> call = std::move(queue_.front());
-      queue_.pop_front();
+      const std::function<void()> call = Next();
       ++running_;
       lock.unlock();
       try {

@@ -7,6 +7,7 @@
 #include <future>
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -76,6 +77,26 @@ TEST(CallWorkers, TooManyAreRefusedAndNotTaken) {
   EXPECT_TRUE(third) << "it is still the caller's";
   gate.open.set_value();
   while (ran < 2) std::this_thread::yield();
+}
+
+TEST(CallWorkers, OnceTheFirstIsLateTheNewestGoesFirst) {
+  for (const bool late : {false, true}) {
+    CallWorkers workers(1, 10, late ? std::chrono::nanoseconds(0) : std::chrono::nanoseconds(std::chrono::hours(1)));
+    Gate gate;
+    EXPECT_TRUE(Post(workers, gate.call()));
+    gate.begun.get_future().wait();
+    std::string order;
+    std::promise<void> done;
+    for (const char name : {'a', 'b', 'c'}) {
+      EXPECT_TRUE(Post(workers, [&, name] {
+        order += name;
+        if (order.size() == 3) done.set_value();
+      }));
+    }
+    gate.open.set_value();
+    done.get_future().wait();
+    EXPECT_EQ(order, late ? "cba" : "abc");
+  }
 }
 
 TEST(CallWorkers, TheEndWaitsForWhatRunsAndDropsWhatWaits) {

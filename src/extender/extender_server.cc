@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <initializer_list>
 #include <memory>
@@ -21,6 +22,9 @@ namespace {
 
 // Of a body: a call that is computed where it was read takes less than a millisecond.
 constexpr size_t kSmallCall = size_t{64} << 10;
+
+// A call that has waited for so long is computed only if somebody still waits for it.
+constexpr std::chrono::seconds kLongWait{1};
 
 }  // namespace
 
@@ -134,6 +138,10 @@ void ExtenderServer::Handle(net::HttpRequest request, net::Respond respond, bool
   };
   const auto held = std::make_shared<Held>(Held{std::move(request), std::move(respond), ExtenderRoutes::Steady::now()});
   std::function<void()> call = [this, held] {
+    if (ExtenderRoutes::Steady::now() - held->came >= kLongWait && held->request.asker && held->request.asker->Gone()) {
+      return routes_->Refuse(std::move(held->request), std::move(held->respond), 503,
+                             "whoever asked did not wait until it could be computed");
+    }
     routes_->Handle(std::move(held->request), std::move(held->respond), held->came);
   };
   if (small && workers_->RunHere(call)) return;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,13 +23,24 @@ class Headers {
   std::vector<std::pair<std::string, std::string>> list_;
 };
 
+// Whoever sent a request. Thread safety: any thread.
+class Asker {
+ public:
+  virtual ~Asker() = default;
+  // Whether he sends no more, and so most likely waits for no answer: a client that gives up closes its connection. One
+  // that closes its half only, which HTTP allows, cannot be told from that; so ask before work that may be in vain, and
+  // not instead of an answer that is there.
+  virtual bool Gone() const = 0;
+};
+
 struct HttpRequest {
   std::string method;
   std::string path;   // without the query, not decoded
   std::string query;  // behind the question mark
   Headers headers;
-  std::string body;         // its capacity exceeds its size by at least simdjson's padding
-  std::string client_name;  // common name of a verified client certificate; empty without one
+  std::string body;                              // its capacity exceeds its size by at least simdjson's padding
+  std::string client_name;                       // common name of a verified client certificate; empty without one
+  std::shared_ptr<const Asker> asker = nullptr;  // null: nobody knows
 };
 
 struct HttpResponse {

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <future>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -277,6 +278,35 @@ TEST(HttpServer, AnswersAClientThatHasClosedItsHalf) {
   cut.Send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc");
   cut.CloseSending();
   EXPECT_EQ(StatusOf(cut.ReadAll()), 400);
+}
+
+TEST(HttpServer, KnowsWhetherWhoeverAskedIsGone) {
+  std::promise<std::pair<std::shared_ptr<const Asker>, Respond>> later;
+  const auto server = StartOrDie({}, [&](const HttpRequest& request, Respond respond) {
+    if (request.path == "/a") return Echo(request, respond);
+    later.set_value({request.asker, std::move(respond)});
+  });
+  const auto ask = [&](RawClient& client) {
+    later = {};
+    client.Send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    return later.get_future().get();
+  };
+  {
+    auto client = std::make_optional<RawClient>(server->port());
+    const auto [asker, respond] = ask(*client);
+    EXPECT_FALSE(asker->Gone());
+    client->Send("GET /a HTTP/1.1\r\n");  // more is no end
+    EXPECT_FALSE(asker->Gone());
+    client.reset();
+    while (!asker->Gone()) std::this_thread::yield();
+    respond({});
+  }
+  RawClient client(server->port());
+  const auto [asker, respond] = ask(client);
+  EXPECT_FALSE(asker->Gone());
+  respond({.status = 200, .content_type = "", .body = "done", .headers = {}});
+  EXPECT_EQ(StatusOf(client.ReadUntil("done")), 200);
+  EXPECT_TRUE(asker->Gone()) << "nobody waits for what is answered";
 }
 
 TEST(HttpServer, AnswersForHandlersThatDoNot) {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/server_connection.h"
 
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <exception>
+#include <mutex>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -16,13 +19,29 @@
 
 namespace berth::net {
 
-// Where a request's answer arrives. Only the loop's thread looks inside, and at the charge whoever has the request or
+// Where a request's answer arrives. Only the loop's thread looks at it, and at the charge whoever has the request or
 // its answer.
-struct AnswerSlot {
+struct AnswerSlot final : Asker {
   explicit AnswerSlot(std::shared_ptr<ByteBudget> budget) : charge(std::move(budget)) {}
+
+  // Watches this socket; -1: there is none any more. REQUIRES: not closed before that is said.
+  void Watch(int fd) {
+    const std::lock_guard lock(mutex_);
+    fd_ = fd;
+  }
+  bool Gone() const override {
+    const std::lock_guard lock(mutex_);
+    pollfd socket = {fd_, POLLRDHUP, 0};
+    return fd_ < 0 || (::poll(&socket, 1, 0) > 0 && (socket.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0);
+  }
+
   ByteCharge charge;
   Signal ready;
   HttpResponse response;
+
+ private:
+  mutable std::mutex mutex_;
+  int fd_ = -1;
 };
 
 namespace {
@@ -181,6 +200,16 @@ Task<void> ServerConnection::Serve() {
     const bool old_client = parser.head().minor_version == 0;
     request.client_name = client_name_;
 
+    // Until the answer is there, or this ends.
+    struct Watching {
+      AnswerSlot& slot;
+      Watching(AnswerSlot& in, int fd) : slot(in) { slot.Watch(fd); }
+      ~Watching() { slot.Watch(-1); }
+      Watching(const Watching&) = delete;
+      Watching& operator=(const Watching&) = delete;
+    };
+    std::optional<Watching> watching(std::in_place, *slot, stream_.watch().fd());
+    request.asker = slot;
     slot_ = slot;
     try {
       shared_->handler(std::move(request), RespondTo(worker_->loop, slot));
@@ -190,6 +219,7 @@ Task<void> ServerConnection::Serve() {
     // place.
     Signal& ready = slot->ready;
     co_await ready;
+    watching.reset();
     slot_.reset();
     if (stream_.watch().cancelled() || !shared_->table.Move(place_, Phase::kWaiting)) break;
     HttpResponse response = std::move(slot->response);

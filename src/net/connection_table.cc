@@ -60,7 +60,7 @@ void ConnectionTable::Leave(Place& place) {
 
 void ConnectionTable::Enter(Place& place, Phase phase) {
   place.phase = phase;
-  place.since = Steady::now();
+  place.since = ++moves_;
   if (List* list = ListOf(phase)) list->Append(place);
   if (phase != Phase::kUnserved && phase != Phase::kGuest) ++served_;
 }
@@ -140,7 +140,7 @@ void ConnectionTable::EvictOne() {
   const std::lock_guard lock(mutex_);
   Place* const idle = idle_.first;
   Place* const unserved = unserved_.first;
-  if (idle != nullptr && (unserved == nullptr || idle->since <= unserved->since)) return Evict(*idle);
+  if (idle != nullptr && (unserved == nullptr || idle->since < unserved->since)) return Evict(*idle);
   if (unserved != nullptr) return Evict(*unserved);
   if (waiting_.first != nullptr) Evict(*waiting_.first);
 }

@@ -187,7 +187,9 @@ Task<void> ServerConnection::Serve() {
     }
     if (status == 0) status = CheckHead(parser.head(), &request);
     if (status == 0 && first) status = Admit(parser.head(), &guest);
-    if (status == 0 && !shared_->table.Move(place_, Phase::kWaiting)) status = kGone;
+    // A body that is there already is not waited for.
+    const bool whole = !parser.head().chunked && parser.head().content_length.value_or(0) <= input_.view().size();
+    if (status == 0 && !whole && !shared_->table.Move(place_, Phase::kWaiting)) status = kGone;
     if (status == 0) status = co_await ReceiveBody(&parser, &request, &slot->charge);
     if (status == 0 && !shared_->table.Move(place_, Phase::kWorking)) status = kGone;
     if (status == kGone) break;

@@ -24,8 +24,8 @@ namespace berth::net {
 struct AnswerSlot final : Asker {
   explicit AnswerSlot(std::shared_ptr<ByteBudget> budget) : charge(std::move(budget)) {}
 
-  // Watches this socket; -1: there is none any more. REQUIRES: not closed before that is said.
-  void Watch(int fd) {
+  // The asker is at the other end of this socket; -1: there is none any more. REQUIRES: not closed before that is said.
+  void Follow(int fd) {
     const std::lock_guard lock(mutex_);
     fd_ = fd;
   }
@@ -203,14 +203,14 @@ Task<void> ServerConnection::Serve() {
     request.client_name = client_name_;
 
     // Until the answer is there, or this ends.
-    struct Watching {
+    struct Following {
       AnswerSlot& slot;
-      Watching(AnswerSlot& in, int fd) : slot(in) { slot.Watch(fd); }
-      ~Watching() { slot.Watch(-1); }
-      Watching(const Watching&) = delete;
-      Watching& operator=(const Watching&) = delete;
+      Following(AnswerSlot& in, int fd) : slot(in) { slot.Follow(fd); }
+      ~Following() { slot.Follow(-1); }
+      Following(const Following&) = delete;
+      Following& operator=(const Following&) = delete;
     };
-    std::optional<Watching> watching(std::in_place, *slot, stream_.watch().fd());
+    std::optional<Following> following(std::in_place, *slot, stream_.watch().fd());
     request.asker = slot;
     slot_ = slot;
     try {
@@ -221,7 +221,7 @@ Task<void> ServerConnection::Serve() {
     // place.
     Signal& ready = slot->ready;
     co_await ready;
-    watching.reset();
+    following.reset();
     slot_.reset();
     if (stream_.watch().cancelled() || !shared_->table.Move(place_, Phase::kWaiting)) break;
     HttpResponse response = std::move(slot->response);

@@ -14,7 +14,8 @@ size_t DescriptorLimit();
 // Where either is not possible, the process has what it had.
 void PrepareToServe();
 
-// Memory that is free within the process goes back to the system. Takes about a millisecond per 10 MB.
+// Memory that is free within the process goes back to the system. The more there is, the longer it takes; nothing for
+// every request.
 void GiveMemoryBack();
 
 }  // namespace berth::net

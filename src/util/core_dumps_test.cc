@@ -18,7 +18,7 @@ TEST(CoreDumpsDeathTest, NeitherFilesNorCollectorsGetMemory) {
       {
         ForbidCoreDumps();
         ForbidCoreDumps();
-        rlimit limit{1, 1};
+        rlimit limit;
         getrlimit(RLIMIT_CORE, &limit);
         std::string filter;
         std::ifstream("/proc/self/coredump_filter") >> filter;

@@ -2,6 +2,7 @@
 #include "extender/call_workers.h"
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 #include "util/crash_note.h"
@@ -12,7 +13,15 @@ using Steady = std::chrono::steady_clock;
 
 CallWorkers::CallWorkers(size_t threads, size_t most_waiting, std::chrono::nanoseconds patience)
     : most_waiting_(most_waiting), patience_(patience) {
-  for (size_t i = 0; i < std::max<size_t>(threads, 1); ++i) threads_.emplace_back([this] { Work(); });
+  threads_.reserve(std::max<size_t>(threads, 1));
+  while (threads_.size() < threads_.capacity()) {
+    try {
+      threads_.emplace_back([this] { Work(); });
+    } catch (const std::system_error&) {  // the system has no more; fewer will do
+      if (threads_.empty()) throw;
+      break;
+    }
+  }
 }
 
 CallWorkers::~CallWorkers() {
@@ -48,11 +57,11 @@ bool CallWorkers::RunHere(const std::function<void()>& call) {
   return true;
 }
 
-bool CallWorkers::Post(std::function<void()>& call) {
+bool CallWorkers::Post(std::function<void()>& call, std::function<bool()> gone) {
   {
     const std::lock_guard lock(mutex_);
     if (queue_.size() >= most_waiting_) return false;
-    queue_.push_back({std::move(call), Steady::now()});
+    queue_.push_back({std::move(call), std::move(gone), Steady::now()});
   }
   wake_.notify_one();
   return true;
@@ -64,9 +73,10 @@ size_t CallWorkers::waiting() const {
 }
 
 std::function<void()> CallWorkers::Next() {
-  const bool late = Steady::now() - queue_.front().since >= patience_;
-  std::function<void()> call = std::move((late ? queue_.back() : queue_.front()).call);
-  if (late) {
+  const Waiting& first = queue_.front();
+  const bool newest = Steady::now() - first.since >= patience_ && !(first.gone && first.gone());
+  std::function<void()> call = std::move((newest ? queue_.back() : queue_.front()).call);
+  if (newest) {
     queue_.pop_back();
   } else {
     queue_.pop_front();

@@ -18,7 +18,7 @@ namespace berth::extender {
 //
 // Calls are computed in the order in which they come, until the first of those that wait has waited for kPatience:
 // whoever asked may have given up by then. From then on the newest goes first, so that a crowd that came once does not
-// make all others late.
+// make all others late; before it those at the front that nobody waits for any more, as they hold places and memory.
 //
 // Thread safety: all methods.
 class CallWorkers {
@@ -35,8 +35,9 @@ class CallWorkers {
 
   // Calls it here and now, or returns false.
   bool RunHere(const std::function<void()>& call);
-  // Calls it on one of the threads; what it throws is lost. False: too many wait, and it was not taken.
-  bool Post(std::function<void()>& call);
+  // Calls it on one of the threads; what it throws is lost. False: too many wait, and it was not taken. `gone` says
+  // whether whoever asked has given up, and the call does next to nothing then; it may be null, and must not block.
+  bool Post(std::function<void()>& call, std::function<bool()> gone = nullptr);
   // How many wait.
   size_t waiting() const;
 
@@ -45,6 +46,7 @@ class CallWorkers {
 
   struct Waiting {
     std::function<void()> call;
+    std::function<bool()> gone;
     std::chrono::steady_clock::time_point since;
   };
   // REQUIRES: somebody waits; mutex_.

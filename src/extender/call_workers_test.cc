@@ -99,6 +99,25 @@ TEST(CallWorkers, OnceTheFirstIsLateTheNewestGoesFirst) {
   }
 }
 
+TEST(CallWorkers, OfLateOnesThoseThatNobodyWaitsForMakeRoomFirst) {
+  CallWorkers workers(1, 10, std::chrono::nanoseconds(0));
+  Gate gate;
+  EXPECT_TRUE(Post(workers, gate.call()));
+  gate.begun.get_future().wait();
+  std::string order;
+  std::promise<void> done;
+  for (const char name : {'a', 'b', 'c', 'd'}) {
+    std::function<void()> call = [&, name] {
+      order += name;
+      if (order.size() == 4) done.set_value();
+    };
+    EXPECT_TRUE(workers.Post(call, [name] { return name == 'a' || name == 'b'; }));
+  }
+  gate.open.set_value();
+  done.get_future().wait();
+  EXPECT_EQ(order, "abdc");
+}
+
 TEST(CallWorkers, TheEndWaitsForWhatRunsAndDropsWhatWaits) {
   auto workers = std::make_unique<CallWorkers>(1, 10);
   Gate gate;

@@ -149,11 +149,15 @@ void ExtenderRoutes::Bind(ExtenderService& service, Finish finish) {
   finish.call.pod = args->pod_namespace + "/" + args->pod_name;
   finish.call.node = args->node;
   finish.call.nodes_in = 1;
-  service.Bind(*args, [finish = std::make_shared<Finish>(std::move(finish))](const std::string& error) {
-    finish->call.nodes_out = error.empty() ? 1 : 0;
-    finish->call.error = error;
-    finish->Json(BindingResultJson(error));
-  });
+  const Steady::time_point came = finish.start;
+  service.Bind(
+      *args,
+      [finish = std::make_shared<Finish>(std::move(finish))](const std::string& error) {
+        finish->call.nodes_out = error.empty() ? 1 : 0;
+        finish->call.error = error;
+        finish->Json(BindingResultJson(error));
+      },
+      came);
 }
 
 void ExtenderRoutes::Serve(ExtenderService& service, Finish finish) {

@@ -145,7 +145,7 @@ void ExtenderServer::Handle(net::HttpRequest request, net::Respond respond, bool
     routes_->Handle(std::move(held->request), std::move(held->respond), held->came);
   };
   if (small && workers_->RunHere(call)) return;
-  if (workers_->Post(call)) return;
+  if (workers_->Post(call, [held] { return held->request.asker && held->request.asker->Gone(); })) return;
   routes_->Refuse(std::move(held->request), std::move(held->respond), 503, "too many calls wait to be computed");
 }
 

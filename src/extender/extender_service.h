@@ -2,6 +2,7 @@
 // ExtenderService: one profile's plugins, answering the extender protocol's questions. Knows nothing of HTTP.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -99,7 +100,9 @@ class ExtenderService {
   // The candidates on which the pod passes the filters once their victims are gone, otherwise as they came.
   Result<VictimMap> Preempt(const ExtenderPreemptionArgs& args);
   // `done` is called once, on any thread, with the reply's Error; empty: bound.
-  void Bind(const ExtenderBindingArgs& args, std::function<void(std::string)> done);
+  // `came`: since when whoever asks has waited.
+  void Bind(const ExtenderBindingArgs& args, std::function<void(std::string)> done,
+            std::chrono::steady_clock::time_point came = std::chrono::steady_clock::now());
 
   // What a NodeSource has to keep for the filters (`filter`) and scores (`score`), and what the plugins keep of it
   // themselves: owned by the service, to be read within NodeSource::Read alone. Call once, before the first request.

@@ -100,11 +100,12 @@ void ExtenderService::BindWriter::Bind(const Pod& pod, const std::string& node, 
   binder_->Bind(pod, node, until.value_or(util::After(kBindWithin)), std::move(done));
 }
 
-void ExtenderService::Bind(const ExtenderBindingArgs& args, std::function<void(std::string)> done) {
+void ExtenderService::Bind(const ExtenderBindingArgs& args, std::function<void(std::string)> done,
+                           std::chrono::steady_clock::time_point came) {
   if (!options_.bind_refusal.empty()) return done(options_.bind_refusal);
   if (std::string wrong = Wrong(args); !wrong.empty()) return done(std::move(wrong));
   if (binder_ == nullptr) return done(kNoBinder);
-  const util::Deadline until = util::After(kBindWithin);
+  const util::Deadline until = came + std::chrono::nanoseconds(kBindWithin.ns);
   binder_->FindPod(args.pod_namespace, args.pod_name, until,
                    [this, args, until, done = std::move(done)](const Result<std::shared_ptr<const Pod>>& found) {
                      if (!found.ok()) return done(found.error().text());

@@ -295,6 +295,18 @@ TEST_F(ExtenderServiceTest, BindChecksThePodAndPosts) {
   EXPECT_THAT(binder_.bound, IsEmpty());
 }
 
+TEST_F(ExtenderServiceTest, WhatABindWaitedBeforeCountsTowardsItsTime) {
+  const auto service = Make(ProfileOf({"Heat"}));
+  binder_.pods["default/p"] = MakePod("p").Uid("u");
+  const auto came = std::chrono::steady_clock::now() - std::chrono::seconds(3);
+  std::string said = "nothing";
+  service->Bind(
+      {"p", "default", "u", "n"}, [&](std::string error) { said = std::move(error); }, came);
+  EXPECT_EQ(said, "");
+  EXPECT_EQ(binder_.find_by, came + std::chrono::milliseconds(4500));
+  EXPECT_EQ(binder_.bind_by, came + std::chrono::milliseconds(4500));
+}
+
 TEST_F(ExtenderServiceTest, BindTakesNamesThatKubernetesTakes) {
   const auto service = Make(ProfileOf({"Heat"}));
   const std::string longest = std::string(63, 'x') + "." + std::string(63, 'y') + "." + std::string(63, 'z') + "." +

@@ -277,6 +277,19 @@ TEST(HttpServerCrowd, UnreadAnswersCountTowardsTheTotal) {
   EXPECT_EQ(status, 200);
 }
 
+TEST(HttpServerCrowd, SmallAnswersHaveRoomWhereOthersTookAll) {
+  ServerOptions options = Small(100, 10);
+  options.max_total_bytes = 1;  // not even a word has room
+  const auto server = Start(options, [](const HttpRequest& request, const Respond& respond) {
+    respond(Said(std::string(request.path == "/much" ? size_t{1} << 20 : 100, 'x')));
+  });
+  RawClient client(server->port());
+  EXPECT_EQ(StatusOf(Ask(client)), 200);
+  RawClient other(server->port());
+  other.Send("GET /much HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_EQ(StatusOf(other.ReadUntil("\r\n\r\n")), 503);
+}
+
 TEST(HttpServerCrowd, AnAnswerMadeOfItsRequestCountsOnce) {
   constexpr size_t kSize = size_t{8} << 20;
   ServerOptions options = Small(100, 10);

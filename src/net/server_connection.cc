@@ -73,8 +73,14 @@ uint64_t HeldBy(const HttpResponse& response) { return response.body.capacity() 
 // Brings a handler's answer to the connection, from any thread. It counts from here on, in the place of the request.
 void Give(const std::shared_ptr<EventLoop>& loop, const std::shared_ptr<AnswerSlot>& slot, HttpResponse response) {
   if (!slot->charge.Set(HeldBy(response))) {
-    response = Plain(503, std::string("the answer has no room: ") + kCrowded + "\n");
-    slot->charge.Set(0);
+    std::string().swap(response.spare);
+    // Small ones, of which there is one per connection at most, always have room: health, and what was done already.
+    if (HeldBy(response) <= kSmallBody) {
+      slot->charge.Insist(HeldBy(response));
+    } else if (!slot->charge.Set(HeldBy(response))) {
+      response = Plain(503, std::string("the answer has no room: ") + kCrowded + "\n");
+      slot->charge.Set(0);
+    }
   }
   // Within the handler's call nobody waits yet, and no message to the own thread is needed.
   if (loop->InThread() && !slot->ready.awaited()) {

@@ -39,15 +39,24 @@ class ByteCharge {
   ByteCharge& operator=(const ByteCharge&) = delete;
 
   bool GrowTo(uint64_t bytes) { return bytes <= bytes_ || Set(bytes); }
-  // False, and as before, if there is not so much; less there always is.
+  // False, and as before, if there is not so much; less there always is. Nobody else sees what is asked for in vain.
   bool Set(uint64_t bytes) {
-    if (bytes > bytes_ && budget_->used.fetch_add(bytes - bytes_) + (bytes - bytes_) > budget_->most) {
-      budget_->used -= bytes - bytes_;
-      return false;
+    if (bytes > bytes_) {
+      const uint64_t more = bytes - bytes_;
+      uint64_t used = budget_->used;
+      do {
+        if (used + more > budget_->most) return false;
+      } while (!budget_->used.compare_exchange_weak(used, used + more));
+      bytes_ = bytes;
+      return true;
     }
-    if (bytes < bytes_) budget_->used -= bytes_ - bytes;
-    bytes_ = bytes;
+    Insist(bytes);
     return true;
+  }
+  // The same for what must have room, whoever else has how much.
+  void Insist(uint64_t bytes) {
+    budget_->used += bytes - bytes_;  // wraps around where it is less
+    bytes_ = bytes;
   }
 
  private:

@@ -142,7 +142,13 @@ bool Stream::IsQuiet() {
 
 void InputBuffer::Consume(size_t count) {
   begin_ += count;
-  if (begin_ == end_) begin_ = end_ = 0;
+  if (begin_ != end_) return;
+  begin_ = end_ = 0;
+  // A large head must not keep its memory while the connection idles.
+  if (capacity_ > kBufferStart) {
+    data_.reset();
+    capacity_ = 0;
+  }
 }
 
 Task<Io> InputBuffer::Fill(Stream* stream) {

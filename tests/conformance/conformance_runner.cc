@@ -115,7 +115,7 @@ std::vector<std::string> Check(const Value& test, const Registry& registry, Tota
   return wrong;
 }
 
-int Main(int argc, char** argv) {
+int Judge(int argc, char** argv) {
   Registry registry;
   plugins::RegisterBuiltinPlugins(registry);
   Totals totals;
@@ -128,4 +128,4 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace berth
 
-int main(int argc, char** argv) { return berth::Main(argc, argv); }
+int main(int argc, char** argv) { return berth::Judge(argc, argv); }

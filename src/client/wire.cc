@@ -332,7 +332,7 @@ Result<Lease> ReadLease(std::string& body) {
 Error CheckSuccess(std::string& body, const Success& wanted) {
   if (body.empty()) return Error("the answer is empty");
   std::string kind, status, message, ns, name, uid;
-  const Error error = Walk(body, [&](Context& context, JsonValue root) {
+  Error error = Walk(body, [&](Context& context, JsonValue root) {
     ForEachMember(context, root, [&](std::string_view key, JsonValue value) {
       if (key == "kind") {
         Read(context, value, kind);

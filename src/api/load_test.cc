@@ -72,7 +72,7 @@ TEST_F(LoadTest, APipeInAFolderIsNotWaitedFor) {
   ASSERT_EQ(::mkfifo((folder_ / "pipe.yaml").c_str(), 0600), 0);
   const LoadResult result = LoadObjects({folder_.string()});
   ASSERT_EQ(result.errors.size(), 1u);
-  EXPECT_EQ(result.errors[0].Text(), (folder_ / "pipe.yaml").string() + ": is no regular file");
+  EXPECT_EQ(result.errors[0].Text(), (folder_ / "pipe.yaml").string() + ": is not a regular file");
   EXPECT_THAT(Names(result.objects), ElementsAre("a"));
 }
 

@@ -43,7 +43,7 @@ class ObjectHandler {
 // uid it speaks of.
 //
 // A watch that brings what cannot be read is resumed once. When the same place is unreadable again, there is a new
-// list, after a pause, and a complaint: resuming there for ever would let the copy grow old.
+// list, after a pause, and a complaint: resuming there forever would let the copy grow old.
 //
 // A watch that was never opened, or ends soon and brought nothing, counts as a failure, however long that took; one
 // that lived, or brought something, makes up for all failures before it.

@@ -10,7 +10,7 @@
 
 namespace berth::conform {
 
-// One member or several, as Go's reader takes them. An Error: it is no gzip, or damaged, or cut, or says more than
+// One member or several, as Go's reader takes them. An Error: it is not gzip, or damaged, or cut, or says more than
 // `max_bytes`, of which no more are made.
 Result<std::string> Gunzip(std::string_view data, uint64_t max_bytes);
 

@@ -16,7 +16,8 @@ struct ConnectionLimits {
   size_t unserved = 64;  // beyond those: that have not sent one yet
 };
 
-// `wanted`, or less, so that of so many descriptors enough remain for everything else: our own clients, files and logs.
+// `wanted`, or less, so that of that many descriptors enough remain for everything else: our own clients, files and
+// logs.
 ConnectionLimits FitConnections(const ConnectionLimits& wanted, size_t descriptors);
 
 // A connection that has not sent a request yet may take any place that is free; when there is none, the one that has

@@ -28,7 +28,7 @@ namespace {
 constexpr Duration kAcceptPause = Duration::Millis(20), kEvictionPause = Duration::Millis(2);
 // So many of those who were evicted may not have gone yet before nobody else is accepted.
 constexpr size_t kMostEvicted = 64;
-// Others on the thread have their turn after so many.
+// After this many, others on the thread have their turn.
 constexpr size_t kAcceptsPerTurn = 64;
 // From when memory was given back until the system gets it.
 constexpr Duration kTidyAfter = Duration::Millis(500);

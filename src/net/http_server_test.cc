@@ -295,7 +295,7 @@ TEST(HttpServer, KnowsWhetherWhoeverAskedIsGone) {
     auto client = std::make_optional<RawClient>(server->port());
     const auto [asker, respond] = ask(*client);
     EXPECT_FALSE(asker->Gone());
-    client->Send("GET /a HTTP/1.1\r\n");  // more is no end
+    client->Send("GET /a HTTP/1.1\r\n");  // more, but not the end
     EXPECT_FALSE(asker->Gone());
     client.reset();
     while (!asker->Gone()) std::this_thread::yield();

@@ -12,7 +12,7 @@ namespace {
 // Without a fixed threshold the C library raises its own to 32 MiB once a large block was freed, and keeps what is
 // smaller. Blocks that are used all the time are smaller than this, or are bodies, which the server keeps (spare).
 constexpr int kLargeBlock = 1 << 20;
-constexpr size_t kMostDescriptors = size_t{1} << 20;  // nobody needs more, and "unlimited" is no number
+constexpr size_t kMostDescriptors = size_t{1} << 20;  // nobody needs more, and "unlimited" is not a number
 
 }  // namespace
 

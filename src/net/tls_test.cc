@@ -246,9 +246,9 @@ TEST_F(TlsTest, NamesFileAndReason) {
 TEST_F(TlsTest, FilesThatAreNoneAreNotWaitedFor) {
   options_.certificate_file = folder_.Path("pipe");
   ASSERT_EQ(::mkfifo(options_.certificate_file.c_str(), 0600), 0);
-  EXPECT_EQ(ServerError(), "certificate file " + options_.certificate_file + ": is no regular file");
+  EXPECT_EQ(ServerError(), "certificate file " + options_.certificate_file + ": is not a regular file");
   options_.certificate_file = "/dev/zero";
-  EXPECT_EQ(ServerError(), "certificate file /dev/zero: is no regular file");
+  EXPECT_EQ(ServerError(), "certificate file /dev/zero: is not a regular file");
 }
 
 TEST_F(TlsTest, MakesSessionsOnManyThreads) {

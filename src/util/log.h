@@ -57,7 +57,7 @@ class Log final : public LogSink {
   ~Log() override;
 
   // One line, whatever the texts hold: line breaks, other control characters and what is not UTF-8 are written as
-  // escapes, so that nobody who has a say in a text can forge a line.
+  // escapes, so that a text that comes from outside cannot forge a line.
   void Write(const LogRecord& record) override;
   // A line of text as it is, without a head, and not rationed: what the program says before it ends, in order with the
   // log.

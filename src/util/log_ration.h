@@ -60,7 +60,7 @@ class LogRation {
     LeftOut left_out;
     size_t order;
   };
-  // With more of them, kinds are told apart by place and severity alone: a program has so many and no more.
+  // With more of them, kinds are told apart by place and severity alone: a program has a fixed number of those.
   static constexpr size_t kMaxKinds = 1'024;
   static constexpr size_t kRemembered = 4'096;  // texts; with one more it forgets them all
 

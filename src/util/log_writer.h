@@ -21,7 +21,7 @@ class LogWriter {
  public:
   struct Options {
     size_t max_bytes = size_t{4} << 20;
-    // The line, with its end, that tells of so many dropped ones. Called by any thread that uses the writer, which it
+    // The line, with its end, that tells how many were dropped. Called by any thread that uses the writer, which it
     // must not use itself.
     std::function<std::string(uint64_t lines)> dropped_line = nullptr;
     // Lines for which a Remind asked. Called by the writer's thread, and once more by Close.

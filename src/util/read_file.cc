@@ -65,7 +65,7 @@ FileContent ReadFile(const std::string& path, const FileRules& rules) {
   const bool regular = S_ISREG(before.st_mode);
   if (S_ISDIR(before.st_mode)) return Problem("is a folder");
   if (S_ISBLK(before.st_mode)) return Problem("is a device, no file");
-  if (!regular && regular_only) return Problem("is no regular file");
+  if (!regular && regular_only) return Problem("is not a regular file");
   const bool device = S_ISCHR(before.st_mode);
   const uint64_t limit = std::min(rules.max_bytes, device ? kMaxDeviceBytes : regular ? UINT64_MAX : kMaxPipeBytes);
   const auto too_large = [&] {

@@ -88,8 +88,8 @@ TEST_F(ReadFileTest, PipesAreReadToTheirEndOrTheLimit) {
 TEST_F(ReadFileTest, WhoMustNotWaitReadsRegularFilesAlone) {
   const FileRules rules{100, FileKinds::kRegular};
   ASSERT_EQ(::mkfifo(Path("pipe").c_str(), 0600), 0);
-  EXPECT_EQ(ReadFile(Path("pipe"), rules).problem, "is no regular file");  // nobody writes to it, ever
-  EXPECT_EQ(ReadFile("/dev/zero", rules).problem, "is no regular file");
+  EXPECT_EQ(ReadFile(Path("pipe"), rules).problem, "is not a regular file");  // nobody writes to it, ever
+  EXPECT_EQ(ReadFile("/dev/zero", rules).problem, "is not a regular file");
   EXPECT_EQ(ReadFile("-", rules).problem, "cannot open file: No such file or directory");
   EXPECT_EQ(ReadFile(Make("file", "text"), rules).text, "text");
 }

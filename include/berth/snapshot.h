@@ -83,10 +83,12 @@ class Snapshot {
     NoteMeaning(row_field::kLabels);
     return source_->Column(key);
   }
+  // kNoImage when no node has it.
   uint32_t FindImage(std::string_view name) const {
     Note(epoch::kImageSpread);
     return source_->FindImage(name);
   }
+  // REQUIRES: an id of FindImage that is not kNoImage.
   const ImageState& image(uint32_t id) const { return Noting(epoch::kImageSpread).images[id]; }
   // Zones take turns, so it changes with labels too.
   std::span<const Row> order() const {

@@ -295,7 +295,7 @@ TEST(ReadCheckTest, EveryReadIsCoveredByItsFieldOrItsEpochOnly) {
       // No columns at all.
       {"the set of nodes", [](const Snapshot& s) { s.live(kOther); }, 0, epoch::kNodeSet},
       {"the set of nodes", [](const Snapshot& s) { s.rows(); }, 0, epoch::kOtherRows},
-      {"the spread of images", [](const Snapshot& s) { s.image(s.FindImage("img:latest")); }, 0, epoch::kImageSpread},
+      {"the spread of images", [](const Snapshot& s) { s.image(s.FindImage("img")); }, 0, epoch::kImageSpread},
       {"pods with pod affinity", [](const Snapshot& s) { s.anti_affinity_pods(kOther); }, 0, epoch::kAffinityPods},
       {"pods with pod affinity", [](const Snapshot& s) { s.affinity_rows(); }, 0, epoch::kOwnIndex},
       {"the change log", [](const Snapshot& s) { SnapshotAccess::Changes(s); }, 0, epoch::kOtherRows},

@@ -24,7 +24,7 @@ struct Tree {
 Tree Raw(std::string text) { return {Tree::kRaw, std::move(text), {}}; }
 Tree Text(std::string text) { return {Tree::kText, std::move(text), {}}; }
 Tree Map(std::vector<std::pair<std::string, Tree>> items) { return {Tree::kMap, "", std::move(items)}; }
-Tree List(std::vector<Tree> items) {
+Tree Items(std::vector<Tree> items) {
   Tree tree{Tree::kList, "", {}};
   for (Tree& item : items) tree.items.emplace_back("", std::move(item));
   return tree;
@@ -122,15 +122,15 @@ Tree Expressions(bool node) {
     list.push_back(Map({{"key", Text(Key())},
                         {"operator", Text(Pick<std::string>(
                                          {"In", "NotIn", "Exists", "DoesNotExist", node ? "Gt" : "In", "Lt", "Is"}))},
-                        {"values", List(values)}}));
+                        {"values", Items(values)}}));
   }
-  return List(list);
+  return Items(list);
 }
 Tree Selector() {
   if (Chance(15)) return Raw("null");
   return Map({{"matchLabels", LabelMap()}, {"matchExpressions", Expressions(false)}});
 }
-Tree Resources() {
+Tree ResourcesTree() {
   Tree requests = Map({}), limits = Map({});
   for (const char* name : {"cpu", "memory", "example.com/gpu", "hugepages-2Mi"}) {
     if (Chance(40)) requests.items.emplace_back(name, Amount());
@@ -151,9 +151,9 @@ Tree RandomPod() {
   for (int i = *rc::gen::inRange(1, 4); i > 0; --i) {
     containers.push_back(Map({{"name", Text("c" + std::to_string(i))},
                               {"image", Text("registry.example/a:1")},
-                              {"resources", Resources()},
-                              {"ports", List({Map({{"containerPort", Raw(Pick<std::string>({"80", "0", "70000"}))},
-                                                   {"hostPort", Raw(Pick<std::string>({"0", "80", "null"}))}})})}}));
+                              {"resources", ResourcesTree()},
+                              {"ports", Items({Map({{"containerPort", Raw(Pick<std::string>({"80", "0", "70000"}))},
+                                                    {"hostPort", Raw(Pick<std::string>({"0", "80", "null"}))}})})}}));
   }
   for (int i = *rc::gen::inRange(0, 3); i > 0; --i) {
     tolerations.push_back(Map({{"key", Text(Key())},
@@ -165,7 +165,7 @@ Tree RandomPod() {
     terms.push_back(Map({{"weight", Raw(Pick<std::string>({"1", "100", "0"}))},
                          {"podAffinityTerm", Map({{"topologyKey", Text(Key())},
                                                   {"labelSelector", Selector()},
-                                                  {"matchLabelKeys", List({Text(Key())})}})}}));
+                                                  {"matchLabelKeys", Items({Text(Key())})}})}}));
     constraints.push_back(Map({{"maxSkew", Raw(Pick<std::string>({"1", "2", "0"}))},
                                {"topologyKey", Text(Key())},
                                {"whenUnsatisfiable", Text(Pick<std::string>({"DoNotSchedule", "ScheduleAnyway"}))},
@@ -176,29 +176,29 @@ Tree RandomPod() {
        {"kind", Text("Pod")},
        {"metadata", Meta()},
        {"spec",
-        Map({{"containers", List(containers)},
-             {"tolerations", List(tolerations)},
+        Map({{"containers", Items(containers)},
+             {"tolerations", Items(tolerations)},
              {"nodeSelector", LabelMap()},
              {"priority", Raw(Pick<std::string>({"5", "-5", "null", "2147483648", "1.5"}))},
-             {"topologySpreadConstraints", List(constraints)},
+             {"topologySpreadConstraints", Items(constraints)},
              {"affinity",
-              Map({{"podAntiAffinity", Map({{"preferredDuringSchedulingIgnoredDuringExecution", List(terms)}})},
+              Map({{"podAntiAffinity", Map({{"preferredDuringSchedulingIgnoredDuringExecution", Items(terms)}})},
                    {"nodeAffinity", Map({{"requiredDuringSchedulingIgnoredDuringExecution",
                                           Map({{"nodeSelectorTerms",
-                                                List({Map({{"matchExpressions", Expressions(true)}})})}})}})}})}})}});
+                                                Items({Map({{"matchExpressions", Expressions(true)}})})}})}})}})}})}});
 }
 
 Tree RandomNode() {
-  Tree amounts = Resources().items[0].second;
+  Tree amounts = ResourcesTree().items[0].second;
   return Map(
       {{"apiVersion", Text("v1")},
        {"kind", Text("Node")},
        {"metadata", Meta()},
        {"spec",
         Map({{"unschedulable", Raw(Pick<std::string>({"true", "false", "null"}))},
-             {"taints", List({Map({{"key", Text(Key())},
-                                   {"value", Name()},
-                                   {"effect", Text(Pick<std::string>({"NoSchedule", "NoExecute", "Never"}))}})})}})},
+             {"taints", Items({Map({{"key", Text(Key())},
+                                    {"value", Name()},
+                                    {"effect", Text(Pick<std::string>({"NoSchedule", "NoExecute", "Never"}))}})})}})},
        {"status", Map({{Pick<std::string>({"capacity", "allocatable"}), amounts}})}});
 }
 

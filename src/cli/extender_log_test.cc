@@ -195,7 +195,7 @@ TEST_F(ExtenderLogTest, AnErrorAtStartIsTheLastLine) {
   EXPECT_EQ(WEXITSTATUS(*ended), 2);
   EXPECT_THAT(text, AllOf(HasSubstr("Log level was set to INFO"), Not(HasSubstr("serves"))));
   const size_t last = text.rfind('\n', text.size() - 2) + 1;
-  EXPECT_THAT(text.substr(last), AllOf(testing::StartsWith("berth extender: "), HasSubstr("nowhere.invalid")));
+  EXPECT_THAT(text.substr(last), AllOf(::testing::StartsWith("berth extender: "), HasSubstr("nowhere.invalid")));
 }
 
 TEST_F(ExtenderLogTest, ClosedStandardFilesAreNoSockets) {

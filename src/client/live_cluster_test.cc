@@ -21,7 +21,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr const char* kAlive = "fieldSelector=status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed&";
-const ObjectName kPod{"ns", "a", "u"};
 
 std::string Pods(const std::string& rest) { return "/api/v1/pods?" + std::string(kAlive) + rest; }
 

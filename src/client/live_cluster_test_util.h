@@ -19,6 +19,8 @@
 
 namespace berth::client {
 
+inline const ObjectName kPod{"ns", "a", "u"};
+
 class LiveClusterTest : public ::testing::Test {
  protected:
   // A server that answers so, and the door to it. The last member to go is the server.

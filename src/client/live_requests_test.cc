@@ -18,8 +18,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-const ObjectName kPod{"ns", "a", "u"};
-
 class LiveRequestsTest : public LiveClusterTest {
  protected:
   ApiStatus BindWithin(Duration within) {

@@ -59,7 +59,7 @@ std::string Text(const ClusterObject& object) {
   return MetaOf(object).name + "/" + MetaOf(object).uid + "@" + MetaOf(object).resource_version;
 }
 
-class Diary final : public ObjectHandler {
+class ScriptedDiary final : public ObjectHandler {
  public:
   std::vector<std::string> entries;
   std::vector<std::string> Take() { return std::exchange(entries, {}); }
@@ -122,7 +122,7 @@ class ReflectorTest : public ::testing::Test {
   util::VirtualClock clock_{Time{1'000'000'000}};
   util::TimerQueue timers_;
   ScriptedApi api_;
-  Diary diary_;
+  ScriptedDiary diary_;
   uint64_t random_ = 0;  // no jitter
   std::unique_ptr<Reflector> reflector_;
 };

@@ -10,17 +10,17 @@
 namespace berth::client {
 namespace {
 
-const ObjectName kPod{"ns", "web-1", "uid-1"};
+const ObjectName kWebPod{"ns", "web-1", "uid-1"};
 
 TEST(RequestBodyTest, ABindingNamesPodUidAndNode) {
-  EXPECT_EQ(BindingBody(kPod, "node-1"),
+  EXPECT_EQ(BindingBody(kWebPod, "node-1"),
             R"({"kind":"Binding","apiVersion":"v1","metadata":{"name":"web-1","namespace":"ns","uid":"uid-1"},)"
             R"("target":{"kind":"Node","name":"node-1"}})");
 }
 
 TEST(RequestBodyTest, APatchChangesWhatItSaysAlone) {
   PodStatusPatch patch;
-  patch.pod = kPod;
+  patch.pod = kWebPod;
   patch.condition = PodCondition{"PodScheduled", "False", "Unschedulable", "0/1 nodes: \"x\"\n"};
   EXPECT_EQ(PodStatusPatchBody(patch, Time{1'000'000'000}),
             R"({"metadata":{"uid":"uid-1"},"status":{"conditions":[{"type":"PodScheduled","status":"False",)"
@@ -42,13 +42,13 @@ TEST(RequestBodyTest, APatchChangesWhatItSaysAlone) {
 }
 
 TEST(RequestBodyTest, ADeletionIsOfOneIncarnation) {
-  EXPECT_EQ(DeleteBody(kPod), R"({"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"uid-1"}})");
+  EXPECT_EQ(DeleteBody(kWebPod), R"({"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"uid-1"}})");
   EXPECT_EQ(DeleteBody({"ns", "a", ""}), R"({"kind":"DeleteOptions","apiVersion":"v1"})");
 }
 
 TEST(RequestBodyTest, AnEventIsAsKubeSchedulerWritesIt) {
   EventRecord event;
-  event.regarding = kPod;
+  event.regarding = kWebPod;
   event.type = "Normal";
   event.reason = "Preempted";
   event.action = "Preempting";
@@ -80,7 +80,7 @@ TEST(RequestBodyTest, AnEventOfAPodWithALongNameHasAShortOne) {
 
 TEST(RequestBodyTest, TextThatIsNotUtf8IsStillJson) {
   EventRecord event;
-  event.regarding = kPod;
+  event.regarding = kWebPod;
   event.note = "a\xff\xc3(b";
   const std::string body = EventBody(event, "x");
   EXPECT_TRUE(CheckUtf8(body).ok());

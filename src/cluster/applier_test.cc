@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "berth/testing.h"
+#include "cluster/cluster_test_util.h"
 
 namespace berth::cluster {
 namespace {
@@ -17,9 +18,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-Ptr<Node> Share(const Node& node) { return std::make_shared<const Node>(node); }
-Ptr<Pod> Share(const Pod& pod) { return std::make_shared<const Pod>(pod); }
 
 // What it is told, each with the number of nodes and placed pods that the state has by then.
 class Journal final : public ChangeListener {

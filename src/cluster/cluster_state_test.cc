@@ -10,6 +10,7 @@
 
 #include "berth/host/snapshot_access.h"
 #include "berth/testing.h"
+#include "cluster/cluster_test_util.h"
 
 namespace berth::cluster {
 namespace {
@@ -18,9 +19,6 @@ using ::testing::ElementsAre;
 using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-std::shared_ptr<const Node> Share(const Node& node) { return std::make_shared<const Node>(node); }
-std::shared_ptr<const Pod> Share(const Pod& pod) { return std::make_shared<const Pod>(pod); }
 
 // Counts what it is told, by name, and checks that the columns had changed before.
 class Recorder final : public PluginIndex {

@@ -19,7 +19,7 @@ namespace {
 
 using Nodes = std::vector<std::shared_ptr<const Node>>;
 
-std::shared_ptr<const Node> NodeOf(const std::string& name, const std::string& value) {
+std::shared_ptr<const Node> RankedNode(const std::string& name, const std::string& value) {
   return std::make_shared<const Node>(Node(MakeNode(name).Label("v", value)));
 }
 
@@ -37,7 +37,7 @@ Nodes WithResources(size_t first, size_t resources, size_t count) {
   }
   std::sort(rich.allocatable.scalars.begin(), rich.allocatable.scalars.end());
   Nodes nodes = {std::make_shared<const Node>(std::move(rich))};
-  for (size_t i = 0; i < count; ++i) nodes.push_back(NodeOf("n" + std::to_string(i), ""));
+  for (size_t i = 0; i < count; ++i) nodes.push_back(RankedNode("n" + std::to_string(i), ""));
   return nodes;
 }
 
@@ -71,7 +71,7 @@ TEST(RequestClusterTest, RequestsInAnyOrderSeeTheirNodesAndNoOthers) {
       Nodes nodes;
       for (const auto& pick : picks) {
         auto& node = made[pick];
-        if (!node) node = NodeOf("n" + std::to_string(pick.first), std::to_string(pick.second));
+        if (!node) node = RankedNode("n" + std::to_string(pick.first), std::to_string(pick.second));
         nodes.push_back(node);
       }
       ExpectHolds(cluster, Set(cluster, nodes), nodes, in_order);
@@ -99,14 +99,14 @@ TEST(RequestClusterTest, NamesAloneAreNodesWithoutData) {
 
 TEST(RequestClusterTest, NamesAfterNodesAreLookedAtAnew) {
   RequestCluster cluster(false);
-  Set(cluster, {NodeOf("a", "1")});
+  Set(cluster, {RankedNode("a", "1")});
   EXPECT_TRUE(cluster.SetNames(0, nullptr).empty());
   EXPECT_EQ(cluster.snapshot().rows(), 0u);
 }
 
 TEST(RequestClusterTest, ClearedItStartsAgain) {
   RequestCluster cluster(false);
-  const Nodes nodes = {NodeOf("a", "1"), NodeOf("b", "2")};
+  const Nodes nodes = {RankedNode("a", "1"), RankedNode("b", "2")};
   Set(cluster, nodes);
   cluster.Clear();
   EXPECT_EQ(cluster.snapshot().rows(), 0u);
@@ -140,7 +140,7 @@ TEST(RequestClusterTest, WhatEarlierRequestsHadDoesNotCount) {
 TEST(RequestClusterTest, AStateThatHasSeenMuchIsBuiltAnew) {
   RequestCluster cluster(false);
   for (int i = 0; i < 12'000; ++i) {
-    const Nodes nodes = {NodeOf("n", std::to_string(i))};
+    const Nodes nodes = {RankedNode("n", std::to_string(i))};
     const std::span<const Row> rows = Set(cluster, nodes);
     ASSERT_EQ(*cluster.snapshot().node(rows[0]).meta.labels.Find("v"), std::to_string(i));
   }

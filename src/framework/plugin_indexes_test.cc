@@ -22,9 +22,9 @@ namespace {
 using ::testing::HasSubstr;
 
 // Counts what it is told, until it is told of a pod named "bad".
-class Counter final : public PluginIndex {
+class CountingIndex final : public PluginIndex {
  public:
-  explicit Counter(int& told) : told_(told) {}
+  explicit CountingIndex(int& told) : told_(told) {}
   void PodAdded(const Snapshot&, const PodRecord& pod) override {
     ++told_;
     if (pod.pod->name() == "bad") throw std::runtime_error("boom");
@@ -41,7 +41,7 @@ class Counter final : public PluginIndex {
 class Counting final : public FilterPlugin {
  public:
   explicit Counting(int& told) : told_(told) {}
-  std::unique_ptr<PluginIndex> MakeIndex() override { return std::make_unique<Counter>(told_); }
+  std::unique_ptr<PluginIndex> MakeIndex() override { return std::make_unique<CountingIndex>(told_); }
   Error Filter(const Cycle&, const PluginState*, const NodeBatch&, Rejections&) const override { return Error::Ok(); }
 
  private:

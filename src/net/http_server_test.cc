@@ -18,7 +18,7 @@ namespace berth::net {
 namespace {
 
 // Says what it heard: "METHOD path?query body".
-void Echo(HttpRequest request, const Respond& respond) {
+void EchoWithPadding(HttpRequest request, const Respond& respond) {
   HttpResponse response;
   response.content_type = "text/plain";
   response.body = request.method + " " + request.path + "?" + request.query + " " + request.body;
@@ -26,7 +26,7 @@ void Echo(HttpRequest request, const Respond& respond) {
   respond(std::move(response));
 }
 
-std::unique_ptr<HttpServer> StartOrDie(const ServerOptions& options, Handler handler = Echo) {
+std::unique_ptr<HttpServer> StartOrDie(const ServerOptions& options, Handler handler = EchoWithPadding) {
   auto server = HttpServer::Start(options, std::move(handler));
   EXPECT_TRUE(server.ok()) << server.error().text();
   return std::move(server).value();
@@ -283,7 +283,7 @@ TEST(HttpServer, AnswersAClientThatHasClosedItsHalf) {
 TEST(HttpServer, KnowsWhetherWhoeverAskedIsGone) {
   std::promise<std::pair<std::shared_ptr<const Asker>, Respond>> later;
   const auto server = StartOrDie({}, [&](const HttpRequest& request, Respond respond) {
-    if (request.path == "/a") return Echo(request, respond);
+    if (request.path == "/a") return EchoWithPadding(request, respond);
     later.set_value({request.asker, std::move(respond)});
   });
   const auto ask = [&](RawClient& client) {
@@ -333,7 +333,7 @@ TEST(HttpServer, OutlivesClientsThatVanishAnywhere) {
   bool keep = true;  // whoever comes later, when its reset was slow to be seen, is answered at once
   const auto server = StartOrDie({}, [&](HttpRequest request, Respond respond) {
     const std::lock_guard lock(mutex);
-    if (!keep || request.path == "/a") return Echo(std::move(request), respond);
+    if (!keep || request.path == "/a") return EchoWithPadding(std::move(request), respond);
     kept.push_back(std::move(respond));
   });
   const std::string request = "POST /kept HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nabcde";
@@ -415,7 +415,7 @@ TEST(HttpServer, AnswersAThousandRequestsAtATime) {
 TEST(HttpServer, DrainsWithoutLosingWhatHasBegun) {
   std::promise<Respond> later;
   const auto server = StartOrDie({}, [&](HttpRequest request, Respond respond) {
-    if (request.path != "/later") return Echo(std::move(request), respond);
+    if (request.path != "/later") return EchoWithPadding(std::move(request), respond);
     later.set_value(std::move(respond));
   });
   RawClient idle(server->port()), busy(server->port()), half(server->port());
@@ -476,20 +476,20 @@ TEST(HttpServer, SaysWhyItCannotListen) {
   const auto server = StartOrDie({});
   ServerOptions options;
   options.port = server->port();
-  const auto second = HttpServer::Start(options, Echo);
+  const auto second = HttpServer::Start(options, EchoWithPadding);
   ASSERT_FALSE(second.ok());
   EXPECT_EQ(second.error().text(),
             "listening on 127.0.0.1:" + std::to_string(options.port) + ": Address already in use");
   for (const char* none : {"300.1.2.3.4", "[]", "[127.0.0.1]"}) {
     options.address = none;
-    EXPECT_FALSE(HttpServer::Start(options, Echo).ok()) << none;
+    EXPECT_FALSE(HttpServer::Start(options, EchoWithPadding).ok()) << none;
   }
 }
 
 TEST(HttpServer, ListensOnAnAddressInBrackets) {
   ServerOptions options;
   options.address = "[::1]";
-  const auto server = HttpServer::Start(options, Echo);
+  const auto server = HttpServer::Start(options, EchoWithPadding);
   if (server.ok()) return;
   // A machine without IPv6 has no such address. But it is one.
   EXPECT_TRUE(server.error().text() == "listening on [::1]:0: Cannot assign requested address" ||

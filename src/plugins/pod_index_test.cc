@@ -26,7 +26,7 @@ class Dice {
   util::Random random_;
 };
 
-const char* const kKeys[] = {"zone", "kubernetes.io/hostname", "rack", "nowhere"};
+const char* const kTopologyKeys[] = {"zone", "kubernetes.io/hostname", "rack", "nowhere"};
 const char* const kNamespaces[] = {"x", "y", "z"};
 
 class Story {
@@ -110,7 +110,7 @@ class Story {
   PodAffinityTerm Term() {
     PodAffinityTerm term;
     term.selector = Selector();
-    term.topology_key = kKeys[dice_.Below(4)];
+    term.topology_key = kTopologyKeys[dice_.Below(4)];
     if (dice_.Chance(30)) term.namespaces = {kNamespaces[dice_.Below(3)]};
     if (dice_.Chance(20)) {
       term.namespace_selector = LabelSelector();
@@ -124,7 +124,7 @@ class Story {
   TopologySpreadConstraint Constraint() {
     TopologySpreadConstraint constraint;
     constraint.max_skew = static_cast<int32_t>(1 + dice_.Below(3));
-    constraint.topology_key = kKeys[dice_.Below(3)];
+    constraint.topology_key = kTopologyKeys[dice_.Below(3)];
     constraint.when_unsatisfiable =
         dice_.Chance(50) ? WhenUnsatisfiable::kDoNotSchedule : WhenUnsatisfiable::kScheduleAnyway;
     constraint.selector = Selector();

@@ -15,7 +15,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::Pair;
 
-constexpr char kZone[] = "zone";
+constexpr char kZoneKey[] = "zone";
 constexpr char kHost[] = "kubernetes.io/hostname";
 
 TopologySpreadConstraint Constraint(int32_t max_skew, std::string key, WhenUnsatisfiable when,
@@ -27,16 +27,16 @@ TopologySpreadConstraint Constraint(int32_t max_skew, std::string key, WhenUnsat
   c.selector = std::move(selector);
   return c;
 }
-TopologySpreadConstraint Hard(int32_t max_skew, std::string key = kZone) {
+TopologySpreadConstraint Hard(int32_t max_skew, std::string key = kZoneKey) {
   return Constraint(max_skew, std::move(key), WhenUnsatisfiable::kDoNotSchedule);
 }
-TopologySpreadConstraint Soft(int32_t max_skew, std::string key = kZone) {
+TopologySpreadConstraint Soft(int32_t max_skew, std::string key = kZoneKey) {
   return Constraint(max_skew, std::move(key), WhenUnsatisfiable::kScheduleAnyway);
 }
 
 MakePod App(const std::string& name) { return MakePod(name).Label("app", "a"); }
 MakeNode InZone(const std::string& name, const std::string& zone) {
-  return MakeNode(name).Label(kZone, zone).Label(kHost, name);
+  return MakeNode(name).Label(kZoneKey, zone).Label(kHost, name);
 }
 
 // Zone one: a1, a2 with two matching pods; zone two: b1 with none.
@@ -45,7 +45,7 @@ void FillTwoZones(TestCluster& cluster) {
   cluster.Add(App("p1").OnNode("a1")).Add(App("p2").OnNode("a2"));
 }
 
-std::string Letters(const std::map<std::string, Verdict>& verdicts) {
+std::string SpreadLetters(const std::map<std::string, Verdict>& verdicts) {
   std::string text;
   for (const auto& [node, verdict] : verdicts) {
     text += text.empty() ? "" : " ";
@@ -76,13 +76,13 @@ TEST(PodTopologySpreadTest, FilterComparesTheSkewWithTheEmptiestDomain) {
       {"the first constraint that fails is reported", App("p").Spread(Hard(1)).Spread(Hard(1, "rack")),
        "a1? a2? b1? c1?"},
       {"a null selector matches nothing",
-       App("p").Spread(Constraint(1, kZone, WhenUnsatisfiable::kDoNotSchedule, std::nullopt)), "a1+ a2+ b1+ c1?"},
+       App("p").Spread(Constraint(1, kZoneKey, WhenUnsatisfiable::kDoNotSchedule, std::nullopt)), "a1+ a2+ b1+ c1?"},
       {"an empty selector counts none of the existing pods",
-       App("p").Spread(Constraint(1, kZone, WhenUnsatisfiable::kDoNotSchedule, LabelSelector())), "a1+ a2+ b1+ c1?"},
+       App("p").Spread(Constraint(1, kZoneKey, WhenUnsatisfiable::kDoNotSchedule, LabelSelector())), "a1+ a2+ b1+ c1?"},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);
-    EXPECT_EQ(Letters(FilterAll(PodTopologySpread(), c.pod, cluster)), c.want);
+    EXPECT_EQ(SpreadLetters(FilterAll(PodTopologySpread(), c.pod, cluster)), c.want);
   }
 }
 
@@ -90,7 +90,7 @@ TEST(PodTopologySpreadTest, TerminatingPodsDoNotCount) {
   TestCluster cluster;
   cluster.Add(InZone("a1", "one")).Add(InZone("b1", "two"));
   cluster.Add(App("p1").OnNode("a1").Terminating());
-  EXPECT_EQ(Letters(FilterAll(PodTopologySpread(), App("p").Spread(Hard(1)), cluster)), "a1+ b1+");
+  EXPECT_EQ(SpreadLetters(FilterAll(PodTopologySpread(), App("p").Spread(Hard(1)), cluster)), "a1+ b1+");
 }
 
 TEST(PodTopologySpreadTest, MinDomainsTreatsMissingDomainsAsEmpty) {
@@ -102,8 +102,8 @@ TEST(PodTopologySpreadTest, MinDomainsTreatsMissingDomainsAsEmpty) {
     c.min_domains = domains;
     return c;
   };
-  EXPECT_EQ(Letters(FilterAll(PodTopologySpread(), App("p").Spread(with_min(2)), cluster)), "a1+ b1+");
-  EXPECT_EQ(Letters(FilterAll(PodTopologySpread(), App("p").Spread(with_min(3)), cluster)), "a1- b1-");
+  EXPECT_EQ(SpreadLetters(FilterAll(PodTopologySpread(), App("p").Spread(with_min(2)), cluster)), "a1+ b1+");
+  EXPECT_EQ(SpreadLetters(FilterAll(PodTopologySpread(), App("p").Spread(with_min(3)), cluster)), "a1- b1-");
 }
 
 TEST(PodTopologySpreadTest, MatchLabelKeysNarrowTheSelectorToThePodsOwnValues) {
@@ -111,9 +111,9 @@ TEST(PodTopologySpreadTest, MatchLabelKeysNarrowTheSelectorToThePodsOwnValues) {
   cluster.Add(InZone("a1", "one")).Add(InZone("b1", "two"));
   cluster.Add(App("old").Label("hash", "1").OnNode("a1"));
   TopologySpreadConstraint c = Hard(1);
-  EXPECT_EQ(Letters(FilterAll(PodTopologySpread(), App("p").Label("hash", "2").Spread(c), cluster)), "a1- b1+");
+  EXPECT_EQ(SpreadLetters(FilterAll(PodTopologySpread(), App("p").Label("hash", "2").Spread(c), cluster)), "a1- b1+");
   c.match_label_keys = {"hash", "absent"};
-  EXPECT_EQ(Letters(FilterAll(PodTopologySpread(), App("p").Label("hash", "2").Spread(c), cluster)), "a1+ b1+");
+  EXPECT_EQ(SpreadLetters(FilterAll(PodTopologySpread(), App("p").Label("hash", "2").Spread(c), cluster)), "a1+ b1+");
 }
 
 TEST(PodTopologySpreadTest, InclusionPoliciesDecideWhichNodesAreDomains) {
@@ -130,16 +130,18 @@ TEST(PodTopologySpreadTest, InclusionPoliciesDecideWhichNodesAreDomains) {
   };
   using Policy = NodeInclusionPolicy;
   // By default nodes the selector leaves out are no domains, tainted ones are: c1 keeps the minimum at zero.
-  EXPECT_EQ(Letters(FilterAll(PodTopologySpread(), pod(Policy::kDefault, Policy::kDefault), cluster)), "a1- b1+ c1+");
-  EXPECT_EQ(Letters(FilterAll(PodTopologySpread(), pod(Policy::kHonor, Policy::kHonor), cluster)), "a1+ b1+ c1+");
-  EXPECT_EQ(Letters(FilterAll(PodTopologySpread(), pod(Policy::kIgnore, Policy::kHonor), cluster)), "a1- b1+ c1+");
+  EXPECT_EQ(SpreadLetters(FilterAll(PodTopologySpread(), pod(Policy::kDefault, Policy::kDefault), cluster)),
+            "a1- b1+ c1+");
+  EXPECT_EQ(SpreadLetters(FilterAll(PodTopologySpread(), pod(Policy::kHonor, Policy::kHonor), cluster)), "a1+ b1+ c1+");
+  EXPECT_EQ(SpreadLetters(FilterAll(PodTopologySpread(), pod(Policy::kIgnore, Policy::kHonor), cluster)),
+            "a1- b1+ c1+");
 }
 
 TEST(PodTopologySpreadTest, NominatedPodsCountWhereTheyAreNominated) {
   TestCluster cluster;
   cluster.Add(InZone("a1", "one")).Add(InZone("b1", "two"));
   cluster.Add(App("n").Priority(5).Nominated("a1"));
-  EXPECT_EQ(Letters(FilterAll(PodTopologySpread(), App("p").Spread(Hard(1)), cluster)), "a1- b1+");
+  EXPECT_EQ(SpreadLetters(FilterAll(PodTopologySpread(), App("p").Spread(Hard(1)), cluster)), "a1- b1+");
 }
 
 TEST(PodTopologySpreadTest, UnparsableSelectorFailsTheCycle) {
@@ -206,7 +208,7 @@ TEST(PodTopologySpreadTest, SystemDefaultsSpreadThePodsOfAServiceSoftly) {
   const ScoreResult got = ScoreAll(PodTopologySpread(), App("p"), cluster);
   // Hosts: 3 nodes, ln 5, skew 3. Zones: one, two and the unlabelled one, ln 5, skew 5; c1 adds nothing for its zone.
   EXPECT_THAT(got.raw, ElementsAre(Pair("a1", 9), Pair("b1", 6), Pair("c1", 2)));
-  EXPECT_EQ(Letters(FilterAll(PodTopologySpread(), App("p"), cluster)), "a1+ b1+ c1+");
+  EXPECT_EQ(SpreadLetters(FilterAll(PodTopologySpread(), App("p"), cluster)), "a1+ b1+ c1+");
 }
 
 TEST(PodTopologySpreadTest, DefaultSelectorsComeFromServicesAndTheControllerAlone) {
@@ -231,12 +233,13 @@ TEST(PodTopologySpreadTest, ListDefaultsCanBeHard) {
   FillTwoZones(cluster);
   PodTopologySpread::Args args;
   args.defaulting_type = "List";
-  args.default_constraints = {Constraint(1, kZone, WhenUnsatisfiable::kDoNotSchedule, std::nullopt)};
+  args.default_constraints = {Constraint(1, kZoneKey, WhenUnsatisfiable::kDoNotSchedule, std::nullopt)};
   const PodTopologySpread plugin(args);
-  EXPECT_EQ(Letters(FilterAll(plugin, App("p"), cluster)), "a1+ a2+ b1+") << "no selector, no constraint";
+  EXPECT_EQ(SpreadLetters(FilterAll(plugin, App("p"), cluster)), "a1+ a2+ b1+") << "no selector, no constraint";
   cluster.AddObject(ServiceOf({{"app", "a"}}));
-  EXPECT_EQ(Letters(FilterAll(plugin, App("p"), cluster)), "a1- a2- b1+");
-  EXPECT_EQ(Letters(FilterAll(plugin, App("p").Spread(Hard(9)), cluster)), "a1+ a2+ b1+") << "own ones come instead";
+  EXPECT_EQ(SpreadLetters(FilterAll(plugin, App("p"), cluster)), "a1- a2- b1+");
+  EXPECT_EQ(SpreadLetters(FilterAll(plugin, App("p").Spread(Hard(9)), cluster)), "a1+ a2+ b1+")
+      << "own ones come instead";
 }
 
 // Taking a pod away and asking again must equal a cluster where it never was, and putting it back must undo it.

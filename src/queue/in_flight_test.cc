@@ -3,11 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "queue/queue_test_util.h"
+
 namespace berth::queue {
 namespace {
-
-constexpr ClusterEvent kNodeAdd{EventResource::kNode, action::kAdd};
-constexpr ClusterEvent kNodeDelete{EventResource::kNode, action::kDelete};
 
 std::vector<ClusterEvent> Read(const InFlight& log, InFlight::Mark mark) {
   std::vector<ClusterEvent> events;

@@ -19,29 +19,29 @@ namespace {
 
 using Map = std::map<std::string, std::string>;
 
-rc::Gen<std::string> Key() { return rc::gen::element<std::string>("a", "b", "c", "d"); }
-rc::Gen<std::string> Value() {
+rc::Gen<std::string> LabelKey() { return rc::gen::element<std::string>("a", "b", "c", "d"); }
+rc::Gen<std::string> LabelValue() {
   return rc::gen::element<std::string>("", "0", "1", "2", "10", "-3", "x", "y", "z", "u", "v", "w");
 }
 
 // Built from a list, since few keys cannot fill a large map.
 rc::Gen<Map> AnyMap() {
-  return rc::gen::map(rc::gen::container<std::vector<Labels::Entry>>(rc::gen::pair(Key(), Value())),
+  return rc::gen::map(rc::gen::container<std::vector<Labels::Entry>>(rc::gen::pair(LabelKey(), LabelValue())),
                       [](const std::vector<Labels::Entry>& entries) { return Map(entries.begin(), entries.end()); });
 }
 
 rc::Gen<Requirement> AnyRequirement() {
   return rc::gen::exec([] {
     Requirement r;
-    r.key = *Key();
+    r.key = *LabelKey();
     r.op = *rc::gen::element(SelectorOp::kIn, SelectorOp::kNotIn, SelectorOp::kExists, SelectorOp::kDoesNotExist,
                              SelectorOp::kGt, SelectorOp::kLt, SelectorOp::kUnknown);
     if (r.op == SelectorOp::kIn || r.op == SelectorOp::kNotIn) {
-      const auto values = *rc::gen::container<std::vector<std::string>>(Value());
+      const auto values = *rc::gen::container<std::vector<std::string>>(LabelValue());
       const std::set<std::string> unique(values.begin(), values.end());
       r.values.assign(unique.begin(), unique.end());
     } else if (r.op == SelectorOp::kGt || r.op == SelectorOp::kLt) {
-      r.values = {*Value()};
+      r.values = {*LabelValue()};
     }
     return r;
   });
@@ -81,7 +81,7 @@ bool AllHold(const std::vector<Requirement>& requirements, const Map& labels) {
 Labels ToLabels(const Map& map) { return Labels(std::vector<Labels::Entry>(map.begin(), map.end())); }
 
 RC_GTEST_PROP(SelectorPropertyTest, LabelsFindWhatAMapFinds, ()) {
-  const auto entries = *rc::gen::container<std::vector<Labels::Entry>>(rc::gen::pair(Key(), Value()));
+  const auto entries = *rc::gen::container<std::vector<Labels::Entry>>(rc::gen::pair(LabelKey(), LabelValue()));
   Map model;
   for (const auto& [key, value] : entries) model[key] = value;
   const Labels labels(entries);

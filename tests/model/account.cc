@@ -7,8 +7,6 @@
 namespace berth::model {
 namespace {
 
-bool Finished(const Pod& pod) { return pod.phase == "Succeeded" || pod.phase == "Failed"; }
-
 // Cpu, memory and the number of pods: what stories are short of.
 struct Sum {
   int64_t milli_cpu = 0, memory = 0, pods = 0;

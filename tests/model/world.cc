@@ -25,7 +25,6 @@ constexpr Duration kTimeout = Duration::Seconds(5 * 60 + 31);
 // A watch that was away for long then has to start over with a list.
 constexpr size_t kShortHistory = 6;
 
-bool Finished(const Pod& pod) { return pod.phase == "Succeeded" || pod.phase == "Failed"; }
 bool Foreign(std::string_view name) { return name.starts_with(kForeignPrefix); }
 
 class World final : public cycle::Observer {

@@ -214,11 +214,8 @@ int SimCommand(const std::vector<std::string>& args, const Registry& registry, s
       }
       for (const std::string& note : result->notes)
         err << "note: " << (report.file.empty() ? "" : report.file + ": ") << note << "\n";
-      if (result->differences > 0)
-        err << result->differences
-            << " findings (decisions that differ from a full judgement, reads that a plugin does not declare); the "
-               "first: "
-            << result->first_difference << "\n";
+      if (result->verification)
+        err << (report.file.empty() ? "" : report.file + ": ") << sim::VerificationText(*result->verification) << "\n";
       met &= result->met();
       report.runs.push_back({config.empty() ? "default" : config, std::move(result).value()});
     }

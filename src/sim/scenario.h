@@ -1,24 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scenario: what happens to a cluster and what is expected of its pods, read from a file and checked before it runs.
-//
-//   apiVersion: berth.dev/v1alpha1
-//   kind: Scenario
-//   name: …                  # for reports; default: the file's name
-//   description: …           # for people
-//   files: [nodes.yaml, …]   # objects that are there at 0s: files and folders, relative to the scenario file
-//   config: scheduler.yaml   # a KubeSchedulerConfiguration; default: kube-scheduler's defaults
-//   seed: 7                  # default 0
-//   faults: true             # a cluster that misbehaves: the default mix of faults
-//   duration: 10m            # how much virtual time may pass after the last step and expectation; default 1h
-//   steps:                   # in order of time; `at` is a Go duration, 0s when absent
-//   - {at: 10s, apply: OBJECT or [OBJECT, …]}           # creates it, or replaces it
-//   - {at: 20s, patch: {kind: Node, name: n, patch: {spec: {unschedulable: true}}}}   # JSON merge patch, RFC 7386
-//   - {at: 30s, delete: {kind: Pod, namespace: shop, name: web-1}}                    # namespace: default if absent
-//   expect:                  # `at` absent: at the end, when nothing moves any more
-//   - {at: 15s, pod: shop/web-1, node: n}               # a pod without namespace is in default
-//   - {pod: web-2, nodeIn: [n, m]}
-//   - {pod: web-3, pending: true, message: "Insufficient cpu"}   # a part of the message; pending: false: on any node
-//   - {pod: web-4, gone: true}                          # deleted or evicted
+// docs/scenarios.md has its fields.
 #pragma once
 
 #include <cstdint>

@@ -65,6 +65,13 @@ void SetResult(const RunResult& result, Value& out) {
     for (const std::string& note : result.notes) notes.Append(Value::String(note));
     out.Set("notes", std::move(notes));
   }
+  if (result.verification) {
+    Value texts = Value::Array();
+    for (const std::string& text : result.verification->texts) texts.Append(Value::String(util::ValidUtf8(text)));
+    out.Set("verification", Value::Object({{"decisions", Count(result.verification->decisions)},
+                                           {"findings", Count(result.verification->findings)},
+                                           {"texts", std::move(texts)}}));
+  }
   if (result.explanation) {
     out.Set("explanation", framework::ToValue(*result.explanation));
   } else if (!result.explanation_text.empty()) {
@@ -91,11 +98,22 @@ void SetReport(const ScenarioReport& report, Value& out) {
                                        {"against", std::move(against)}}));
 }
 
+// A testcase of JUnit's; without `failure` it passed.
+std::string Testcase(const std::string& suite, const std::string& name, const std::optional<std::string>& failure) {
+  const std::string open =
+      "    <testcase classname=\"" + util::XmlAttribute(suite) + "\" name=\"" + util::XmlAttribute(name) + "\"";
+  if (!failure) return open + "/>\n";
+  return open + ">\n      <failure message=\"" + util::XmlAttribute(*failure) + "\"/>\n    </testcase>\n";
+}
+
 struct Counts {
   size_t tests = 0, failures = 0;
   void Add(const RunResult& result) {
     tests += result.expectations.size();
     for (const ExpectationResult& expectation : result.expectations) failures += !expectation.met;
+    if (!result.verification) return;
+    ++tests;
+    failures += result.verification->findings > 0;
   }
   std::string Attributes() const {
     return " tests=\"" + std::to_string(tests) + "\" failures=\"" + std::to_string(failures) + "\" errors=\"0\"";
@@ -109,6 +127,15 @@ std::string Thousandths(int64_t n) {
   char text[32];
   std::snprintf(text, sizeof text, "%s%llu.%03llu", n < 0 ? "-" : "", static_cast<unsigned long long>(size / 1000),
                 static_cast<unsigned long long>(size % 1000));
+  return text;
+}
+
+std::string VerificationText(const Verification& verification) {
+  const std::string made = std::to_string(verification.decisions) + " decisions made twice, ";
+  if (verification.findings == 0) return made + "no difference and no undeclared read";
+  std::string text = made + std::to_string(verification.findings) +
+                     " findings (decisions that differ from a full judgement, reads that a plugin does not declare)";
+  for (const std::string& finding : verification.texts) text += "\n" + finding;
   return text;
 }
 
@@ -141,14 +168,14 @@ std::string ToJunit(const std::vector<ScenarioReport>& reports) {
       if (report.runs.size() > 1) name += " (" + run.config + ")";
       suites += "  <testsuite name=\"" + util::XmlAttribute(name) + "\"" + counts.Attributes() + ">\n";
       for (const ExpectationResult& expectation : run.result.expectations) {
-        suites += "    <testcase classname=\"" + util::XmlAttribute(name) + "\" name=\"" +
-                  util::XmlAttribute(expectation.pod + " at " + expectation.at + ": " + expectation.expected) + "\"";
-        if (expectation.met) {
-          suites += "/>\n";
-          continue;
-        }
-        suites += ">\n      <failure message=\"" + util::XmlAttribute(ExpectationText(expectation)) +
-                  "\"/>\n    </testcase>\n";
+        std::optional<std::string> failure;
+        if (!expectation.met) failure = ExpectationText(expectation);
+        suites += Testcase(name, expectation.pod + " at " + expectation.at + ": " + expectation.expected, failure);
+      }
+      if (const std::optional<Verification>& verification = run.result.verification) {
+        std::optional<std::string> failure;
+        if (verification->findings > 0) failure = VerificationText(*verification);
+        suites += Testcase(name, "verification", failure);
       }
       suites += "  </testsuite>\n";
     }

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What programs read of a simulation: JSON and JUnit. Nothing in them depends on the machine or the time of day.
-//
-// JSON of one run:
-//   {apiVersion: berth.dev/v1alpha1, kind: SimulationResult, name (of a scenario),
-//    placements: [{pod, node, total}], pending: [{pod, message}],
-//    summary: {nodes, pods, placed, pending, finished, attempts, preemptions, virtualSeconds,
-//              utilisation: {cpu, memory}, zones: {ZONE: pods}, zoneSpread},
-//    expectations: [{at, pod, met, text}] if any, notes: [text] if any, explanation if asked for}
-// Several configurations: {…, configs: [{config, placements, …}], comparison: {base, against: [{config, …}]}}.
-// Several scenarios: {…, scenarios: [{name, …as above}]}.
+// docs/scenarios.md has their fields.
 #pragma once
 
 #include <string>
@@ -34,8 +26,11 @@ struct ScenarioReport {
 
 // REQUIRES: at least one report.
 Value ToValue(const std::vector<ScenarioReport>& reports);
-// A testsuite per scenario (and configuration, if several), a testcase per expectation.
+// A testsuite per scenario (and configuration, if several), a testcase per expectation and one for verification.
 std::string ToJunit(const std::vector<ScenarioReport>& reports);
+
+// "12 decisions made twice, 1 findings (…)" and the findings, a line each; or that there were none.
+std::string VerificationText(const Verification& verification);
 
 // Thousandths as a decimal number: 1234 is 1.234.
 std::string Thousandths(int64_t n);

@@ -110,6 +110,29 @@ TEST(SimReportTest, JunitHasATestcasePerExpectationAndEscapesTexts) {
             "</testsuites>\n");
 }
 
+TEST(SimReportTest, VerificationIsInEveryForm) {
+  ScenarioReport report{"s", "s.yaml", {{"default", Sample()}}};
+  RunResult& result = report.runs[0].result;
+  result.expectations.clear();
+  result.verification.emplace().decisions = 12;
+  EXPECT_TRUE(result.met());
+  EXPECT_EQ(VerificationText(*result.verification), "12 decisions made twice, no difference and no undeclared read");
+  EXPECT_THAT(ToJunit({report}), HasSubstr("tests=\"1\" failures=\"0\""));
+  EXPECT_THAT(ToJunit({report}), HasSubstr("<testcase classname=\"s\" name=\"verification\"/>"));
+  // What is found again and again is counted each time and told once.
+  for (const char* text : {"Heat reads labels", "Heat reads labels", "pod a goes elsewhere"})
+    result.verification->Add(text);
+  EXPECT_FALSE(result.met());
+  EXPECT_THAT(VerificationText(*result.verification), HasSubstr("3 findings ("));
+  EXPECT_THAT(VerificationText(*result.verification), HasSubstr(")\nHeat reads labels\npod a goes elsewhere"));
+  EXPECT_THAT(ToJunit({report}), HasSubstr("tests=\"1\" failures=\"1\""));
+  EXPECT_THAT(ToJunit({report}), HasSubstr("&#10;pod a goes elsewhere"));
+  EXPECT_THAT(ToValue(std::vector<ScenarioReport>{report}).ToJson(),
+              HasSubstr(R"("verification":{"decisions":12,"findings":3,"texts":["Heat reads labels","pod a goes)"));
+  for (int i = 0; i < 100; ++i) result.verification->Add(std::to_string(i));
+  EXPECT_EQ(result.verification->texts.size(), Verification::kTextsKept);
+}
+
 TEST(SimReportTest, ThousandthsHaveOneSign) {
   EXPECT_EQ(Thousandths(0), "0.000");
   EXPECT_EQ(Thousandths(12'034), "12.034");

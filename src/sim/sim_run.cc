@@ -265,8 +265,10 @@ class Runner {
     summary.placed = result_.placements.size();
     summary.pending = result_.pending.size();
     summary.attempts = log_.attempts();
-    result_.differences = log_.differences();
-    result_.first_difference = log_.first_difference();
+    if (options_.verify) {
+      result_.verification = log_.verification();
+      result_.verification->decisions = simulation_->scheduler().engine().compared();
+    }
     summary.time = Now();
     summary.cpu = per_mille(used_cpu, cpu);
     summary.memory = per_mille(used_memory, memory);
@@ -321,8 +323,13 @@ uint64_t RunSummary::zone_spread() const {
   return most->second - least->second;
 }
 
+void Verification::Add(const std::string& text) {
+  ++findings;
+  if (texts.size() < kTextsKept && std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(text);
+}
+
 bool RunResult::met() const {
-  return differences == 0 &&
+  return (!verification || verification->findings == 0) &&
          std::all_of(expectations.begin(), expectations.end(), [](const ExpectationResult& e) { return e.met; });
 }
 

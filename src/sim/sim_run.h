@@ -68,6 +68,16 @@ struct ExpectationResult {
   bool met = false;
 };
 
+// Every decision made twice. A finding is a decision that came out differently, or a read that a plugin does not
+// declare.
+struct Verification {
+  uint64_t decisions = 0, findings = 0;
+  std::vector<std::string> texts;  // of the first kTextsKept different ones
+
+  void Add(const std::string& text);
+  static constexpr size_t kTextsKept = 20;
+};
+
 struct RunResult {
   std::vector<PodLine> placements, pending;  // by pod
   std::vector<Eviction> evictions;           // in order of time; only the first kEvictionsKept
@@ -78,11 +88,9 @@ struct RunResult {
   std::optional<framework::Explanation> explanation;
   std::string explanation_text;
 
-  // Of RunOptions::verify: how many decisions differed, and how the first did.
-  uint64_t differences = 0;
-  std::string first_difference;
+  std::optional<Verification> verification;  // of RunOptions::verify
 
-  bool met() const;  // every expectation, and no difference
+  bool met() const;  // every expectation, and verification without findings
   static constexpr size_t kEvictionsKept = 1000;
 };
 

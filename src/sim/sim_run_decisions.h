@@ -12,6 +12,7 @@
 #include "berth/clock.h"
 #include "cycle/scheduler.h"
 #include "framework/explanation.h"
+#include "sim/sim_run.h"
 #include "util/secret_hash.h"
 
 namespace berth::sim {
@@ -48,9 +49,7 @@ class DecisionLog final : public cycle::Observer {
   bool WantsJudgement(const Pod& pod) override { return !explain_.empty() && FullName(pod) == explain_; }
   void OnAttempt(const cycle::Attempt& attempt) override;
   void OnBound(const Pod& pod, const std::string& node) override;
-  void OnDifference(const std::string& text) override {
-    if (differences_++ == 0) first_difference_ = text;
-  }
+  void OnDifference(const std::string& text) override { verification_.Add(text); }
 
   // Null when the pod was never tried, or was another pod of that name.
   const Decision* Find(const std::string& pod, const std::string& uid) const;
@@ -60,8 +59,7 @@ class DecisionLog final : public cycle::Observer {
   const std::optional<framework::Explanation>& explanation() const { return explanation_; }
   uint64_t attempts() const { return attempts_; }
   uint64_t bound() const { return bound_; }
-  uint64_t differences() const { return differences_; }
-  const std::string& first_difference() const { return first_difference_; }
+  const Verification& verification() const { return verification_; }
 
   std::function<void()> on_bound;  // may be empty
 
@@ -71,8 +69,8 @@ class DecisionLog final : public cycle::Observer {
   const Clock* clock_ = nullptr;
   std::unordered_map<std::string, Decision, SecretStringHash> decisions_;
   std::optional<framework::Explanation> explanation_;
-  uint64_t attempts_ = 0, bound_ = 0, differences_ = 0;
-  std::string first_difference_;
+  uint64_t attempts_ = 0, bound_ = 0;
+  Verification verification_;
 };
 
 }  // namespace berth::sim

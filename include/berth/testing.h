@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iosfwd>
 #include <map>
 #include <memory>
 #include <string>
@@ -113,6 +114,10 @@ class TestCluster {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+// How GoogleTest shows them: `Unschedulable: rack is too hot`, or `fits`.
+void PrintTo(const Verdict& verdict, std::ostream* out);
+void PrintTo(const Reason& reason, std::ostream* out);
 
 // What one plugin says, through the same code that runs it in production. Node name to verdict; a PreFilter rejection
 // is every node's verdict. A plugin failure is a verdict of code Error.

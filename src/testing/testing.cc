@@ -178,6 +178,16 @@ std::vector<std::string> TestLog::lines() const {
   return impl_->lines;
 }
 
+void PrintTo(const Verdict& verdict, std::ostream* out) {
+  if (verdict.fits()) {
+    *out << "fits";
+  } else {
+    *out << ToString(verdict.code()) << ": " << verdict.message();
+  }
+}
+
+void PrintTo(const Reason& reason, std::ostream* out) { PrintTo(Verdict(reason), out); }
+
 std::unique_ptr<Handle> MakeTestHandle(std::vector<std::string> extender_ignored_resources, LogSink* log) {
   return std::make_unique<TestHandle>(std::move(extender_ignored_resources), log);
 }

@@ -35,5 +35,14 @@ TEST(TestClusterTest, APodIsPlacedOrNominatedAsItSays) {
   EXPECT_EQ(snapshot.nominated(row).size(), 1u);
 }
 
+TEST(PrintTest, AVerdictIsShownAsItReads) {
+  constexpr Reason kHot{"rack is too hot", Remedy::kNone};
+  EXPECT_EQ(::testing::PrintToString(Verdict()), "fits");
+  EXPECT_EQ(::testing::PrintToString(kFits), "fits");
+  EXPECT_EQ(::testing::PrintToString(Verdict(kHot)), "UnschedulableAndUnresolvable: rack is too hot");
+  EXPECT_EQ(::testing::PrintToString(kHot), "UnschedulableAndUnresolvable: rack is too hot");
+  EXPECT_EQ(::testing::PrintToString(Verdict::Fail("no thermometer")), "Error: no thermometer");
+}
+
 }  // namespace
 }  // namespace berth

@@ -17,8 +17,6 @@ namespace berth::testing {
 // An index is fed by whoever owns the plugin, so none is made: the plugin looks at all pods.
 class BorrowedPlugin final : public PreFilterPlugin, public FilterPlugin, public PreScorePlugin, public ScorePlugin {
  public:
-  static constexpr std::string_view kName = "plugin";
-
   // REQUIRES: outlives this.
   explicit BorrowedPlugin(const Plugin& plugin)
       : plugin_(plugin),

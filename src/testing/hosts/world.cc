@@ -2,6 +2,10 @@
 // A TestCluster taken apart, and a profile of one plugin.
 #include "testing/hosts/world.h"
 
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <typeinfo>
 #include <utility>
 
 #include "berth/host/snapshot_access.h"
@@ -30,8 +34,24 @@ std::vector<std::shared_ptr<const Pod>> NominatedPodsOf(const Snapshot& snapshot
   return pods;
 }
 
+namespace {
+
+std::string ClassName(const Plugin& plugin) {
+  const char* const mangled = typeid(plugin).name();
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> readable(abi::__cxa_demangle(mangled, nullptr, nullptr, &status),
+                                                             &std::free);
+  const std::string name = readable ? readable.get() : mangled;
+  // The last part that is no argument of a template: in `shop::RackTemperature<int>` it is RackTemperature.
+  const std::string plain = name.substr(0, name.find('<'));
+  const size_t colons = plain.rfind("::");
+  return colons == std::string::npos ? plain : plain.substr(colons + 2);
+}
+
+}  // namespace
+
 OnePlugin::OnePlugin(const Plugin& plugin, std::initializer_list<Point> points) {
-  const std::string name(BorrowedPlugin::kName);
+  const std::string name = ClassName(plugin);
   PluginDescriptor descriptor;
   descriptor.name = name;
   descriptor.points = BorrowedPlugin(plugin).points();

@@ -27,7 +27,7 @@ void ForEachObject(const Snapshot& snapshot, Fn&& fn) {
   }(static_cast<const decltype(ObjectStores::all)*>(nullptr));
 }
 
-// A registry and a profile that have just this plugin, at those of `points` that it serves.
+// A registry and a profile that have just this plugin, at those of `points` that it serves, named as its class is.
 // REQUIRES: the plugin outlives both.
 struct OnePlugin {
   Registry registry;

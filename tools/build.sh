@@ -25,9 +25,11 @@ berth_configure() {
 berth_announce() {
   local preset=$1 files minutes
   shift
-  files=$(ninja -C "build/$preset" -n "$@" 2>/dev/null | grep -c 'Building CXX object')
-  # Six seconds of one core for a file is what an average machine takes.
-  minutes=$(((files * 6 / $(nproc) + 30) / 60))
+  # Objects that are not there: asking ninja what it would do ends at its look for new files.
+  files=$(ninja -C "build/$preset" -t commands "$@" 2>/dev/null | sed -n 's/.* -o \([^ ]*\.o\) .*/\1/p' | sort -u |
+    while IFS= read -r object; do [ -e "build/$preset/$object" ] || echo "$object"; done | wc -l)
+  # Four seconds of one core for a file is what an average machine takes.
+  minutes=$(((files * 4 / $(nproc) + 30) / 60))
   if [ "$minutes" -lt 1 ]; then return 0; fi
   echo "Building Berth ($preset): $files files, about $minutes min on $(nproc) cores; files compiled before come from ccache and take no time." >&2
 }

@@ -42,8 +42,10 @@ void ClusterFeed::Start(const std::vector<Kind>& kinds, const std::vector<Plugin
 }
 
 void ClusterFeed::Stop() {
-  stop_ = true;
-  Post([] {});
+  {
+    const std::lock_guard lock(door_);
+    if (inbox_) loop_.Stop();
+  }
   if (thread_.joinable()) thread_.join();
   {
     const std::lock_guard lock(mutex_);
@@ -71,7 +73,7 @@ void ClusterFeed::Post(std::function<void()> letter) {
 
 void ClusterFeed::Run() {
   const util::CrashStack stack;
-  while (!stop_) {
+  const auto round = [this] {
     {
       const std::lock_guard lock(mutex_);
       inbox_->Drain();
@@ -86,9 +88,9 @@ void ClusterFeed::Run() {
       }
     }
     for (const std::function<void()>& call : std::exchange(later_, {})) call();
-    const int64_t wait = std::clamp<int64_t>(timers_.Next().ns - clock_.Now().ns, 0, 3'600'000'000'000);
-    inbox_->WaitFor(std::chrono::nanoseconds(wait));
-  }
+    return false;
+  };
+  loop_.Run(round, [this] { return timers_.Next(); });
 }
 
 Error ClusterFeed::NotReady() {

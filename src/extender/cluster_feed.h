@@ -21,6 +21,7 @@
 #include "extender/extender_service.h"
 #include "util/inbox.h"
 #include "util/log.h"
+#include "util/run_loop.h"
 #include "util/timer_queue.h"
 
 namespace berth::extender {
@@ -71,13 +72,14 @@ class ClusterFeed final : public NodeSource, public Binder {
   util::Log& log_;
   std::mutex door_;  // for inbox_ itself, which ends with Stop
   std::unique_ptr<util::Inbox> inbox_ = std::make_unique<util::Inbox>();
+  util::RunLoop loop_{*inbox_, clock_};
   util::TimerQueue timers_;                   // of the thread
   std::vector<std::function<void()>> later_;  // of the thread
   std::unique_ptr<client::ClusterApi> api_;
   std::unique_ptr<client::PodBinder> binder_;
   std::mutex mutex_;  // held by the thread while it applies news, by others while they read
   std::unique_ptr<ClusterMirror> mirror_;
-  std::atomic<bool> synced_ = false, stop_ = false;
+  std::atomic<bool> synced_ = false;
   mutable std::mutex heard_mutex_;            // for a moment only, whoever holds mutex_
   std::vector<std::pair<Kind, Time>> heard_;  // when the API server last said anything of a kind
   std::thread thread_;

@@ -67,8 +67,18 @@ void Reflector::OnListed(const ListAnswer& answer) {
   const bool sense = answer.status.ok() && version != 0 &&
                      std::all_of(answer.objects.begin(), answer.objects.end(),
                                  [this](const ClusterObject& object) { return MakesSense(object); });
-  if (!sense) return Retry(&Reflector::List);
+  if (IsMissingGroup(answer.status)) {
+    if (!missing_) Failed("list", answer.status);
+    missing_ = synced_ = true;
+    return Retry(&Reflector::List);
+  }
+  if (!sense) {
+    Failed("list", answer.status.ok() ? ApiStatus{0, "the answer makes no sense"} : answer.status);
+    return Retry(&Reflector::List);
+  }
   heard_ = clock_.Now();
+  missing_ = false;
+  problem_.clear();
 
   if (!objects_.empty()) {
     std::unordered_set<std::string, SecretStringHash, std::equal_to<>> listed;
@@ -108,7 +118,10 @@ void Reflector::StartWatch() {
   watch_ = api_.StartWatch(kind_, resource_version_,
                            {.event = link.Guard([this](const WatchEvent& event) { OnEvent(event); }),
                             .closed = link.Guard([this](const ApiStatus& status) { OnClosed(status); }),
-                            .opened = link.Guard([this] { watch_opened_ = true; })});
+                            .opened = link.Guard([this] {
+                              watch_opened_ = true;
+                              problem_.clear();
+                            })});
 }
 
 void Reflector::OnEvent(const WatchEvent& event) {
@@ -156,10 +169,23 @@ void Reflector::OnClosed(const ApiStatus& status) {
     }
     return Retry(&Reflector::List);
   }
+  if (!status.ok()) Failed("watch", status);
   const bool resumable = status.ok() || status.uncertain() || status.code == 429;
   if (!resumable) return Retry(&Reflector::List);
   if (useful) return StartWatch();
   Retry(&Reflector::StartWatch);
+}
+
+void Reflector::Failed(const char* what, const ApiStatus& status) {
+  problem_ = std::string("cannot ") + what + " objects of kind " + std::string(ToString(kind_)) +
+             (IsMissingGroup(status) ? ", so there are none; will ask again: " : ", will try again: ") +
+             (status.code == 0 ? "" : std::to_string(status.code) + " ") +
+             (status.message.empty() ? "no answer" : status.message);
+  if (complain_) complain_(problem_);
+}
+
+bool Reflector::IsMissingGroup(const ApiStatus& status) const {
+  return status.not_found() && !InfoOf(kind_).group.empty() && (missing_ || !synced_);
 }
 
 void Reflector::Retry(void (Reflector::*what)()) {

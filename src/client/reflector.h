@@ -45,6 +45,9 @@ class ObjectHandler {
 // A watch that brings what cannot be read is resumed once. When the same place is unreadable again, there is a new
 // list, after a pause, and a complaint: resuming there forever would let the copy grow old.
 //
+// A group that the server does not have (404, and not one of the core group's kinds) has no objects: there is a
+// complaint, and it is asked for again. Once there were objects, no 404 makes them go.
+//
 // A watch that was never opened, or ends soon and brought nothing, counts as a failure, however long that took; one
 // that lived, or brought something, makes up for all failures before it.
 //
@@ -61,12 +64,15 @@ class Reflector {
   // Of pods and nodes, only annotations of these keys are shown to the handler, whatever the door brings. REQUIRES: not
   // started yet.
   void ShowAnnotations(const AnnotationKeys& keys) { annotations_ = keys; }
-  // Told, in a sentence, of what people should know. REQUIRES: not started yet.
+  // Told, in a sentence, of what people should know: every list and watch that fails, and what is odd about what came.
+  // REQUIRES: not started yet.
   void Complain(std::function<void(const std::string&)> complain) { complain_ = std::move(complain); }
   // Call once.
   void Start();
   // The first list is in.
   bool synced() const { return synced_; }
+  // Why the last list or watch failed; empty since one has succeeded.
+  const std::string& problem() const { return problem_; }
   // A watch is open: no list, no retry is under way.
   bool watching() const { return watch_ != nullptr; }
   Kind kind() const { return kind_; }
@@ -96,6 +102,8 @@ class Reflector {
   void OnEvent(const WatchEvent& event);
   void OnClosed(const ApiStatus& status);
   void Retry(void (Reflector::*what)());
+  void Failed(const char* what, const ApiStatus& status);
+  bool IsMissingGroup(const ApiStatus& status) const;
   bool MakesSense(const ClusterObject& object) const;
   ClusterObject Shown(const ClusterObject& object) const;
   void Put(const ClusterObject& object);
@@ -122,6 +130,8 @@ class Reflector {
   util::TimerQueue::Id timer_{};
   bool timer_set_ = false;
   bool synced_ = false;
+  bool missing_ = false;  // the server does not have this group, so that there are no objects
+  std::string problem_;
   std::optional<Time> heard_;
   bool watch_opened_ = false;  // the server has agreed to the present watch
   bool watch_useful_ = false;  // the present watch has brought something

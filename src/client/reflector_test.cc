@@ -73,8 +73,13 @@ class ScriptedDiary final : public ObjectHandler {
 class ReflectorTest : public ::testing::Test {
  protected:
   ReflectorTest() { Remake(); }
-  void Remake() {
-    reflector_ = std::make_unique<Reflector>(Kind::kPod, api_, diary_, timers_, clock_, [this] { return random_; });
+  void Remake(Kind kind = Kind::kPod, std::vector<std::string>* complaints = nullptr) {
+    reflector_ = nullptr;
+    api_.lists.clear();
+    reflector_ = std::make_unique<Reflector>(kind, api_, diary_, timers_, clock_, [this] { return random_; });
+    if (complaints) {
+      reflector_->Complain([complaints](const std::string& sentence) { complaints->push_back(sentence); });
+    }
     reflector_->Start();
   }
   // Answers the newest list.
@@ -85,10 +90,10 @@ class ReflectorTest : public ::testing::Test {
     answer.resource_version = version;
     done(std::move(answer));
   }
-  void ListFails(int code) {
+  void ListFails(int code, const std::string& message = "no") {
     const auto done = std::exchange(api_.lists.back(), nullptr);
     ListAnswer answer;
-    answer.status = {code, "no"};
+    answer.status = {code, message};
     done(std::move(answer));
   }
   void Event(WatchEvent::Type type, const ClusterObject& object, uint64_t version = 0) {
@@ -350,13 +355,61 @@ TEST_F(ReflectorTest, AnswersThatMakeNoSenseLeadToANewListAndChangeNothing) {
   EXPECT_THAT(diary_.Take(), IsEmpty());
 }
 
+TEST_F(ReflectorTest, EveryFailureIsToldAndRememberedUntilSomethingSucceeds) {
+  std::vector<std::string> complaints;
+  Remake(Kind::kPod, &complaints);
+  const std::string forbidden = "cannot list objects of kind Pod, will try again: 403 pods is forbidden";
+  ListFails(403, "pods is forbidden");
+  EXPECT_THAT(complaints, ElementsAre(forbidden));
+  EXPECT_EQ(reflector_->problem(), forbidden);
+  EXPECT_FALSE(reflector_->synced());
+  Pass(Duration::Seconds(60));
+  Listed("10", {MakeObject("a", 3)});
+  EXPECT_EQ(reflector_->problem(), "");
+  api_.watches.back().callbacks.closed({500, "etcd is slow"});
+  EXPECT_EQ(reflector_->problem(), "cannot watch objects of kind Pod, will try again: 500 etcd is slow");
+  EXPECT_EQ(complaints.size(), 2u);
+  Pass(Duration::Seconds(60));
+  api_.watches.back().callbacks.opened();
+  EXPECT_EQ(reflector_->problem(), "");
+}
+
+TEST_F(ReflectorTest, AGroupThatTheServerDoesNotHaveHasNoObjectsAndIsAskedForAgain) {
+  std::vector<std::string> complaints;
+  Remake(Kind::kDeviceClass, &complaints);
+  ListFails(404, "the server could not find the requested resource");
+  EXPECT_TRUE(reflector_->synced());
+  EXPECT_EQ(reflector_->size(), 0u);
+  EXPECT_THAT(complaints, ElementsAre("cannot list objects of kind DeviceClass, so there are none; will ask again: 404 "
+                                      "the server could not find the requested resource"));
+  // Not said every time, though known.
+  Pass(Duration::Seconds(60));
+  ListFails(404, "the server could not find the requested resource");
+  EXPECT_EQ(complaints.size(), 1u);
+  EXPECT_NE(reflector_->problem(), "");
+  // It is installed later.
+  Pass(Duration::Seconds(60));
+  auto object = std::make_shared<DeviceClass>();
+  object->meta.name = "gpu";
+  object->meta.resource_version = "4";
+  Listed("10", {Ptr<DeviceClass>(object)});
+  EXPECT_EQ(reflector_->size(), 1u);
+  EXPECT_EQ(reflector_->problem(), "");
+  // What has been there does not go because of a server that is confused.
+  api_.watches.back().callbacks.closed({404, "not found"});
+  Pass(Duration::Seconds(60));
+  ListFails(404, "not found");
+  EXPECT_EQ(reflector_->size(), 1u);
+}
+
+TEST_F(ReflectorTest, TheCoreGroupIsNeverMissing) {
+  ListFails(404, "page not found");
+  EXPECT_FALSE(reflector_->synced());
+}
+
 TEST_F(ReflectorTest, APlaceThatCannotBeReadAgainAndAgainLeadsToANewList) {
   std::vector<std::string> complaints;
-  reflector_ = nullptr;
-  api_.lists.clear();
-  reflector_ = std::make_unique<Reflector>(Kind::kPod, api_, diary_, timers_, clock_, [this] { return random_; });
-  reflector_->Complain([&](const std::string& sentence) { complaints.push_back(sentence); });
-  reflector_->Start();
+  Remake(Kind::kPod, &complaints);
   const auto unreadable = [&] {
     const auto watch = api_.watches.back();
     ASSERT_TRUE(*watch.alive);
@@ -368,9 +421,11 @@ TEST_F(ReflectorTest, APlaceThatCannotBeReadAgainAndAgainLeadsToANewList) {
   unreadable();
   EXPECT_EQ(api_.lists.size(), 1u);  // once may be the line's fault
   EXPECT_EQ(api_.watches.back().from, "11");
-  EXPECT_THAT(complaints, IsEmpty());
+  const std::string failed = "cannot watch objects of kind Pod, will try again: no event: malformed";
+  EXPECT_THAT(complaints, ElementsAre(failed));
   unreadable();
-  EXPECT_THAT(complaints, ElementsAre("watch of Pod: what follows resource version 11 cannot be read: "
+  EXPECT_THAT(complaints, ElementsAre(failed,
+                                      "watch of Pod: what follows resource version 11 cannot be read: "
                                       "no event: malformed; all objects are listed anew"));
   EXPECT_EQ(api_.lists.size(), 1u);
   EXPECT_EQ(MillisToRetry(), 800);

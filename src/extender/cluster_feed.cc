@@ -2,11 +2,8 @@
 // The feed's thread, readers, and bindings.
 #include "extender/cluster_feed.h"
 
-#include <algorithm>
-#include <chrono>
 #include <utility>
 
-#include "extender/reporting_api.h"
 #include "util/crash_note.h"
 
 namespace berth::extender {
@@ -23,7 +20,7 @@ Result<std::unique_ptr<ClusterFeed>> ClusterFeed::Make(const Connect& connect, c
   Result<std::unique_ptr<client::ClusterApi>> api = connect(*feed->inbox_);
   if (!api.ok()) return api.error();
   const auto warn = [&log](const std::string& text) { log.Say(LogSeverity::kWarning, text); };
-  feed->api_ = std::make_unique<ReportingApi>(std::move(api).value(), warn);
+  feed->api_ = std::move(api).value();
   feed->binder_ = std::make_unique<client::PodBinder>(*feed->api_);
   feed->mirror_ = std::make_unique<ClusterMirror>(*feed->api_, feed->timers_, clock, warn);
   return feed;

@@ -103,6 +103,7 @@ struct Lease {
   int32_t transitions = 0;
   // What else a server has written there (labels, annotations), as members of a JSON object: it is given back.
   std::string other_metadata = {}, other_spec = {};
+  std::string uid = {};
 };
 
 // Everything is asynchronous: calls return at once, and every callback runs on the scheduling thread, through its

@@ -418,12 +418,18 @@ std::string LeasesPath(const std::string& ns) {
   return "/apis/coordination.k8s.io/v1/namespaces/" + UrlEncode(ns) + "/leases";
 }
 
+// The server gives up when we do.
+std::string TimeoutQuery(Duration timeout) {
+  const int64_t millis = timeout.ns / 1'000'000;
+  return "?timeout=" + (millis % 1000 == 0 ? std::to_string(millis / 1000) + "s" : std::to_string(millis) + "ms");
+}
+
 }  // namespace
 
 void LiveCluster::GetLease(const std::string& ns, const std::string& name,
                            std::function<void(const ApiStatus&, const Lease&)> done) {
   ApiRequest request;
-  request.path = LeasesPath(ns) + "/" + UrlEncode(name);
+  request.path = LeasesPath(ns) + "/" + UrlEncode(name) + TimeoutQuery(impl_->options.lease_timeout);
   Lease asked;
   asked.namespace_ = ns;
   asked.name = name;
@@ -434,7 +440,8 @@ void LiveCluster::PutLease(const Lease& lease, std::function<void(const ApiStatu
   const bool create = lease.resource_version.empty();
   ApiRequest request;
   request.method = create ? "POST" : "PUT";
-  request.path = LeasesPath(lease.namespace_) + (create ? "" : "/" + UrlEncode(lease.name));
+  request.path = LeasesPath(lease.namespace_) + (create ? "" : "/" + UrlEncode(lease.name)) +
+                 TimeoutQuery(impl_->options.lease_timeout);
   request.body = LeaseBody(lease);
   impl_->SendLease(std::move(request), lease, true, std::move(done));
 }

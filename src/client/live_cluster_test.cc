@@ -305,8 +305,8 @@ TEST_F(LiveClusterTest, LeasesAreCreatedReplacedAndRead) {
   Serve([&](const FakeRequest& request) -> FakeReply {
     if (request.method == "GET") return {404, StatusJson(404, "not found"), ""};
     if (request.method == "POST") return {201, body("7"), ""};
-    return request.Has("PUT /apis/coordination.k8s.io/v1/namespaces/ns/leases/l ") ? FakeReply{409, "", ""}
-                                                                                   : FakeReply{500, "", ""};
+    return request.Has("PUT /apis/coordination.k8s.io/v1/namespaces/ns/leases/l?timeout=5s ") ? FakeReply{409, "", ""}
+                                                                                              : FakeReply{500, "", ""};
   });
   Lease lease;
   lease.namespace_ = "ns";

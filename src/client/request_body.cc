@@ -166,7 +166,7 @@ std::string LeaseBody(const Lease& lease) {
   Json json;
   json.Text("kind", "Lease").Text("apiVersion", "coordination.k8s.io/v1");
   json.Open("metadata").Text("name", lease.name).Text("namespace", lease.namespace_);
-  json.TextIf("resourceVersion", lease.resource_version).Members(lease.other_metadata).Close();
+  json.TextIf("resourceVersion", lease.resource_version).TextIf("uid", lease.uid).Members(lease.other_metadata).Close();
   json.Open("spec").Text("holderIdentity", lease.holder);
   json.Raw("leaseDurationSeconds", std::to_string(lease.duration.ns / 1'000'000'000));
   json.Text("acquireTime", FormatMicroTime(lease.acquired)).Text("renewTime", FormatMicroTime(lease.renewed));

@@ -113,14 +113,15 @@ TEST(RequestBodyTest, ALeaseComesBackAsItWent) {
 TEST(RequestBodyTest, ALeaseLosesNothingThatOthersHaveWrittenThere) {
   std::string body =
       R"({"kind":"Lease","metadata":{"labels":{"team":"a\u0022b"},"name":"l","managedFields":[{"manager":"x"}],)"
-      R"("namespace":"ns","ownerReferences":[{"kind":"Pod"}, {}],"resourceVersion":"7","generation": 2 },)"
+      R"("namespace":"ns","uid":"u-1","ownerReferences":[{"kind":"Pod"}, {}],"resourceVersion":"7","generation": 2 },)"
       R"("spec":{"strategy":"OldestEmulationVersion","holderIdentity":"me","preferredHolder":null}})";
   const Result<Lease> read = ReadLease(body);
   ASSERT_TRUE(read.ok()) << read.error().text();
   EXPECT_EQ(read->holder, "me");
+  EXPECT_EQ(read->uid, "u-1");
   EXPECT_EQ(LeaseBody(*read),
             R"({"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":{"name":"l","namespace":"ns",)"
-            R"("resourceVersion":"7","labels":{"team":"a\u0022b"},"ownerReferences":[{"kind":"Pod"}, {}],)"
+            R"("resourceVersion":"7","uid":"u-1","labels":{"team":"a\u0022b"},"ownerReferences":[{"kind":"Pod"}, {}],)"
             R"("generation":2},"spec":{"holderIdentity":"me","leaseDurationSeconds":0,)"
             R"("acquireTime":"1970-01-01T00:00:00.000000Z","renewTime":"1970-01-01T00:00:00.000000Z",)"
             R"("leaseTransitions":0,"strategy":"OldestEmulationVersion","preferredHolder":null}})");

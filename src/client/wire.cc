@@ -300,6 +300,8 @@ Result<Lease> ReadLease(std::string& body) {
             Read(context, text, lease.namespace_);
           } else if (part == "resourceVersion") {
             Read(context, text, lease.resource_version);
+          } else if (part == "uid") {
+            Read(context, text, lease.uid);
           } else if (part != "managedFields") {  // the server keeps these by itself
             Keep(context, part, text, lease.other_metadata);
           }

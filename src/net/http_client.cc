@@ -5,6 +5,7 @@
 #include <chrono>
 #include <deque>
 #include <exception>
+#include <map>
 #include <optional>
 #include <unordered_set>
 #include <utility>
@@ -48,6 +49,10 @@ struct Exchange : Cancellable {
   bool heard = false;  // a byte of the response has come
   Error failure = Error::Ok();
 
+  void StartTimeout() {
+    deadline = std::min(After(request.timeout), request.answer_by);
+    begin_by = std::min(deadline, request.send_by);
+  }
   // Calls unless the stream has ended; it may end within the call.
   template <class Call>
   void Tell(const Call& call) {
@@ -84,7 +89,7 @@ struct HttpClient::Impl {
 
   // The loop's thread only.
   std::vector<std::unique_ptr<Connection>> idle;
-  std::deque<std::shared_ptr<Exchange>> waiting;
+  std::map<uint8_t, std::deque<std::shared_ptr<Exchange>>> waiting;  // by rank; none is empty
   std::unordered_set<Exchange*> active;
   size_t sending = 0;         // exchanges of Send among them
   Watch* sweeping = nullptr;  // while there are idle connections
@@ -110,18 +115,21 @@ void HttpClient::Impl::Begin(std::shared_ptr<Exchange> exchange) {
     return Finish(exchange.get());
   }
   if (!exchange->streamed) {
-    waiting.push_back(std::move(exchange));
+    waiting[exchange->request.rank].push_back(std::move(exchange));
     return Next();
   }
   active.insert(exchange.get());
   Run(std::move(exchange));
 }
 
-// Those who have waited longest go first.
+// Of those of the lowest rank, those who have waited longest go first.
 void HttpClient::Impl::Next() {
   while (!waiting.empty() && sending < std::max<size_t>(options.max_connections, 1)) {
-    std::shared_ptr<Exchange> exchange = std::move(waiting.front());
-    waiting.pop_front();
+    const auto first = waiting.begin();
+    std::shared_ptr<Exchange> exchange = std::move(first->second.front());
+    first->second.pop_front();
+    if (first->second.empty()) waiting.erase(first);
+    if (exchange->request.timeout_from_turn) exchange->StartTimeout();
     ++sending;
     active.insert(exchange.get());
     Run(std::move(exchange));
@@ -201,9 +209,12 @@ Task<bool> HttpClient::Impl::Attempt(Exchange* exchange, bool* reused) {
   *reused = connection != nullptr;
   // Time that was spent in the queue counts: nothing is sent whose answer nobody would wait for.
   const auto late = [exchange] {
-    if (!util::IsOver(exchange->begin_by)) return false;
-    exchange->failure = Error("timed out before it was sent", ErrorKind::kUnsent);
-    return true;
+    if (exchange->request.withdrawn && *exchange->request.withdrawn) {
+      exchange->failure = Error("withdrawn before it was sent", ErrorKind::kUnsent);
+    } else if (util::IsOver(exchange->begin_by)) {
+      exchange->failure = Error("timed out before it was sent", ErrorKind::kUnsent);
+    }
+    return !exchange->failure.ok();
   };
   if (late()) co_return false;
   if (!connection) {
@@ -400,10 +411,12 @@ HttpClient::~HttpClient() {
     impl->idle.clear();
     if (impl->sweeping != nullptr) impl->sweeping->Cancel();
     for (Exchange* exchange : impl->active) exchange->Cancel();
-    const std::deque<std::shared_ptr<Exchange>> waiting = std::exchange(impl->waiting, {});
-    for (const std::shared_ptr<Exchange>& exchange : waiting) {
-      exchange->failure = Error("the client is closed", ErrorKind::kCancelled);
-      impl->Finish(exchange.get());
+    const auto waiting = std::exchange(impl->waiting, {});
+    for (const auto& [rank, exchanges] : waiting) {
+      for (const std::shared_ptr<Exchange>& exchange : exchanges) {
+        exchange->failure = Error("the client is closed", ErrorKind::kCancelled);
+        impl->Finish(exchange.get());
+      }
     }
   });
   impl_->loop->Join();
@@ -412,9 +425,8 @@ HttpClient::~HttpClient() {
 void HttpClient::Send(ClientRequest request, Done done) {
   auto exchange = std::make_shared<Exchange>();
   exchange->failure = CheckRequest(request);
-  exchange->deadline = std::min(After(request.timeout), request.answer_by);
-  exchange->begin_by = std::min(exchange->deadline, request.send_by);
   exchange->request = std::move(request);
+  exchange->StartTimeout();
   exchange->done = std::move(done);
   impl_->loop->Post([impl = impl_.get(), exchange] {
     if (exchange->failure.ok())

@@ -2,6 +2,7 @@
 // HttpClient: an asynchronous HTTP/1.1 client of one server, with connections that are kept.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -34,10 +35,14 @@ struct ClientRequest {
   Headers headers;         // Host, Content-Length and Connection are ours
   std::string body;
   Duration timeout =
-      Duration::Seconds(30);  // Send: until the answer is complete; Stream: until its head is there; 0: none
-  Duration read_timeout;      // Stream: the longest silence between pieces; 0: any
+      Duration::Seconds(30);       // Send: until the answer is complete; Stream: until its head is there; 0: none
+  bool timeout_from_turn = false;  // Send: the timeout counts from when it is this request's turn, not from the call
+  uint8_t rank = 0;                // Send: among those that wait for a connection the lower ones go first
+  Duration read_timeout;           // Stream: the longest silence between pieces; 0: any
   // Send: begun before that, or not at all, wherever it has waited; and given up then, whatever the timeout.
   util::Deadline send_by = util::kNoDeadline, answer_by = util::kNoDeadline;
+  // Send: true when its turn comes: it is not sent (kUnsent). May be null.
+  std::shared_ptr<const std::atomic<bool>> withdrawn;
 };
 
 // A response that is being received. Its end cancels: nothing is called after the destructor has returned, which waits

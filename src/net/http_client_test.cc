@@ -146,6 +146,76 @@ TEST(HttpClient, SendsNothingThatNobodyWaitsForAnyMore) {
   EXPECT_EQ(calls, 1);
 }
 
+TEST(HttpClient, ATimeoutMayCountFromTheRequestsTurn) {
+  std::mutex mutex;
+  std::vector<Respond> kept;
+  std::atomic<int> calls = 0;
+  const auto server = Serve([&](const HttpRequest&, Respond respond) {
+    const std::lock_guard lock(mutex);
+    ++calls;
+    kept.push_back(std::move(respond));
+  });
+  ClientOptions options;
+  options.max_connections = 1;
+  const auto client = ClientOf(server->port(), options);
+  // None is answered; each has its own time, however long those before it took.
+  std::vector<std::future<std::string>> answers;
+  for (int i = 0; i < 3; ++i) {
+    auto answer = std::make_shared<std::promise<std::string>>();
+    answers.push_back(answer->get_future());
+    ClientRequest request = Request("POST", "/" + std::to_string(i));
+    request.timeout = Duration::Millis(100);
+    request.timeout_from_turn = true;
+    client->Send(std::move(request),
+                 [answer](const Result<HttpResponse>& response) { answer->set_value(Text(response)); });
+  }
+  for (std::future<std::string>& answer : answers) {
+    const std::string text = answer.get();
+    EXPECT_NE(text.find("waiting for the answer: timed out"), std::string::npos) << text;
+  }
+  EXPECT_EQ(calls, 3);
+}
+
+TEST(HttpClient, LowerRanksGoFirstAndWhatIsWithdrawnNotAtAll) {
+  std::mutex mutex;
+  std::vector<std::string> seen;
+  std::promise<Respond> first;
+  const auto server = Serve([&](const HttpRequest& request, const Respond& respond) {
+    const std::lock_guard lock(mutex);
+    seen.push_back(request.path);
+    if (seen.size() == 1) return first.set_value(respond);
+    respond({});
+  });
+  ClientOptions options;
+  options.max_connections = 1;
+  const auto client = ClientOf(server->port(), options);
+  const auto withdrawn = std::make_shared<std::atomic<bool>>(false);
+  std::vector<std::future<std::string>> answers;
+  const auto send = [&](const std::string& path, uint8_t rank, bool may_withdraw) {
+    auto answer = std::make_shared<std::promise<std::string>>();
+    answers.push_back(answer->get_future());
+    ClientRequest request = Request("POST", path);
+    request.rank = rank;
+    if (may_withdraw) request.withdrawn = withdrawn;
+    client->Send(std::move(request), [answer](const Result<HttpResponse>& response) {
+      answer->set_value(response.ok() ? "ok" : response.error().kind() == ErrorKind::kUnsent ? "unsent" : "?");
+    });
+  };
+  send("/first", 2, true);
+  const Respond respond = first.get_future().get();
+  send("/event", 2, false);
+  send("/status", 1, false);
+  send("/withdrawn", 0, true);
+  send("/bind", 0, false);
+  *withdrawn = true;  // also for the first, which is under way
+  respond({});
+  std::string all;
+  for (std::future<std::string>& answer : answers) all += answer.get() + " ";
+  EXPECT_EQ(all, "ok ok ok unsent ok ");
+  const std::lock_guard lock(mutex);
+  EXPECT_EQ(seen, (std::vector<std::string>{"/first", "/bind", "/status", "/event"}));
+}
+
 TEST(HttpClient, SendsNothingLaterThanItIsWorth) {
   std::atomic<int> calls = 0;
   const auto server = Serve([&](const HttpRequest&, const Respond& respond) {

@@ -69,7 +69,9 @@ class InstantCluster final : public client::ClusterApi {
   void Bind(const client::ObjectName& pod, const std::string& node, client::Answer done) override;
   void PatchPodStatus(const client::PodStatusPatch& patch, client::Answer done) override;
   void DeletePod(const client::ObjectName& pod, client::Answer done) override;
-  void PostEvent(const client::EventRecord&) override {}  // nobody reads them
+  // Nobody reads them.
+  void PostEvent(const client::EventRecord&, client::Answer done) override { TakeEvent(std::move(done)); }
+  void PatchEvent(const client::EventRecord&, client::Answer done) override { TakeEvent(std::move(done)); }
   void GetLease(const std::string& ns, const std::string& name,
                 std::function<void(const client::ApiStatus&, const client::Lease&)> done) override;
   void PutLease(const client::Lease& lease,
@@ -81,6 +83,9 @@ class InstantCluster final : public client::ClusterApi {
   struct Watcher;
   class WatchHandle;
 
+  void TakeEvent(client::Answer done) {
+    if (done) asked_.emplace_back([this, done = std::move(done)] { inbox_.Post([done] { done({}); }); });
+  }
   ByName<ClusterObject>& shelf(Kind kind) { return shelves_[static_cast<size_t>(kind)]; }
   const ByName<ClusterObject>& shelf(Kind kind) const { return shelves_[static_cast<size_t>(kind)]; }
   std::string NextVersion() { return std::to_string(++version_); }

@@ -54,17 +54,21 @@ void ApiRequests::Send(ApiRequest request, Pacer* pacer, Done done) {
   call->request = std::move(request);
   call->pacer = pacer;
   call->done = std::move(done);
+  if (call->request.withdrawn && *call->request.withdrawn) return Drop(call);
   Pace(call);
 }
 
 void ApiRequests::Pace(const std::shared_ptr<Call>& call) {
   if (call->pacer == nullptr) return Go(call);
-  if (!call->pacer->Run([this, call] { Go(call); }, call->request.send_by)) Drop(call);
+  const auto rank = static_cast<uint8_t>(call->request.rank);
+  if (!call->pacer->Run([this, call] { Go(call); }, call->request.send_by, rank)) Drop(call);
 }
 
 void ApiRequests::Drop(const std::shared_ptr<Call>& call) {
   ApiReply reply;
-  reply.status = {0, "not sent: too many requests wait for their turn", ErrorKind::kUnsent};
+  const bool withdrawn = call->request.withdrawn && *call->request.withdrawn;
+  reply.status = {0, withdrawn ? "not sent: withdrawn" : "not sent: too many requests wait for their turn",
+                  ErrorKind::kUnsent};
   call->done(std::move(reply));
 }
 
@@ -78,6 +82,9 @@ void ApiRequests::Go(const std::shared_ptr<Call>& call) {
   if (!call->request.body.empty()) request.headers.Add("Content-Type", call->request.content_type);
   request.body = call->request.body;
   request.timeout = call->request.timeout;
+  request.timeout_from_turn = true;
+  request.rank = static_cast<uint8_t>(call->request.rank);
+  request.withdrawn = call->request.withdrawn;
   request.send_by = call->request.send_by;
   request.answer_by = call->request.answer_by;
   client_->Send(std::move(request),
@@ -99,7 +106,9 @@ void ApiRequests::OnAnswer(const std::shared_ptr<Call>& call, Result<net::HttpRe
   const bool in_time = std::chrono::steady_clock::now() + std::chrono::seconds(wait) < call->request.send_by;
   if (wait >= 0 && in_time && call->pacer != nullptr && call->retries < kMaxRetries) {
     ++call->retries;
-    return call->pacer->RunLater(std::chrono::seconds(wait), [this, call] { Go(call); });
+    const auto rank = static_cast<uint8_t>(call->request.rank);
+    return call->pacer->RunLater(
+        std::chrono::seconds(wait), [this, call] { Go(call); }, rank);
   }
   reply.status.code = response.status;
   if (reply.status.ok()) {

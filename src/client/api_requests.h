@@ -2,6 +2,8 @@
 // ApiRequests: requests to an API server with our credentials, at a bounded rate, put off as the server asks.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -15,15 +17,22 @@
 
 namespace berth::client {
 
+// Who goes first when requests have to wait, for the rate or for a connection: what a pod waits for before what people
+// read.
+enum class Rank : uint8_t { kBinding, kStatus, kEvent };
+
 struct ApiRequest {
   std::string method = "GET";
   std::string path;  // with the query
   std::string body;
   std::string content_type = "application/json";
+  Rank rank = Rank::kBinding;
   Duration timeout = Duration::Seconds(30);  // of the answer, once it is this request's turn
   // Until when it is worth sending, wherever it waits: for its turn, or because the server puts it off. And until when
   // somebody waits for the answer.
   util::Deadline send_by = util::kNoDeadline, answer_by = util::kNoDeadline;
+  // True when its turn comes: it is not sent (unsent). May be null.
+  std::shared_ptr<const std::atomic<bool>> withdrawn = nullptr;
 };
 
 struct ApiReply {

@@ -83,16 +83,29 @@ struct PodStatusPatch {
   int64_t generation = 0;  // of the pod that the condition was found for; 0: unknown
 };
 
-// A Kubernetes event about a pod (events.k8s.io/v1), texts as kube-scheduler writes them.
+// How often an event happened, and when last.
+struct EventSeries {
+  int32_t count = 2;
+  Time last;
+};
+
+// A Kubernetes event (events.k8s.io/v1), texts as kube-scheduler writes them.
 struct EventRecord {
   ObjectName regarding;
-  std::string type;     // Normal or Warning
-  std::string reason;   // e.g. FailedScheduling
-  std::string action;   // e.g. Scheduling
-  std::string note;     // at most 1024 bytes
-  std::string related;  // namespace/name of another pod, may be empty
+  std::string type;    // Normal or Warning
+  std::string reason;  // e.g. FailedScheduling
+  std::string action;  // e.g. Scheduling
+  std::string note;    // at most 1024 bytes
+  // namespace/name of another pod, may be empty. For who looks on at this end: upstream's events do not say it.
+  std::string related;
   std::string reporting_controller;
   Time time;
+  std::string resource_version = {};                 // of what it is about, as it was known
+  const char* kind = "Pod";                          // of what it is about
+  const char* api_version = "v1";                    // of that kind
+  std::string name = {};                             // of the event itself; empty: EventName
+  std::optional<EventSeries> series = std::nullopt;  // it has happened several times
+  bool legacy = false;  // written as a core/v1 event, as kube-scheduler does with those about its lease
 };
 
 struct Lease {
@@ -145,8 +158,14 @@ class ClusterApi {
   virtual void PatchPodStatus(const PodStatusPatch& patch, Answer done) = 0;
   // Graceful: the pod is terminating first.
   virtual void DeletePod(const ObjectName& pod, Answer done) = 0;
-  // Nobody waits for an event; one that cannot be written is lost.
-  virtual void PostEvent(const EventRecord& event) = 0;
+  // From now on nothing more is written to pods: bindings, patches and deletions that have not been sent yet are not
+  // sent (unsent), nor are later ones. What was sent is answered. A door where nothing waits has nothing to do for it.
+  virtual void EndPodWrites() {}
+
+  // Answers may be null: nobody wants to know what became of the event.
+  virtual void PostEvent(const EventRecord& event, Answer done) = 0;
+  // Of an event that was posted: its series.
+  virtual void PatchEvent(const EventRecord& event, Answer done) = 0;
 
   virtual void GetLease(const std::string& ns, const std::string& name,
                         std::function<void(const ApiStatus&, const Lease&)> done) = 0;

@@ -41,6 +41,21 @@ Error CheckOptions(const LeaderElectionOptions& options, const LeaderCallbacks& 
 
 std::string NewLeaderIdentity() { return util::HostName() + "_" + util::NewUuid(); }
 
+EventRecord LeaderEvent(const Lease& lease, const std::string& note, const std::string& controller, Time date) {
+  EventRecord event;
+  event.regarding = {lease.namespace_, lease.name, lease.uid};
+  event.kind = "Lease";
+  event.api_version = "coordination.k8s.io/v1";
+  event.resource_version = lease.resource_version;
+  event.type = "Normal";
+  event.reason = "LeaderElection";
+  event.note = note;
+  event.reporting_controller = controller;
+  event.time = date;
+  event.legacy = true;
+  return event;
+}
+
 Result<std::unique_ptr<LeaderElector>> LeaderElector::Make(LeaderElectionOptions options, LeaderCallbacks callbacks,
                                                            ClusterApi& api, util::TimerQueue& timers,
                                                            const Clock& clock, const Clock& dates) {

@@ -20,6 +20,10 @@ namespace berth::client {
 // A holder's name that nobody else has: `<host>_<uuid>`.
 std::string NewLeaderIdentity();
 
+// What LeaderCallbacks::on_event has, as the event that kube-scheduler writes; `controller` is the name of its first
+// profile.
+EventRecord LeaderEvent(const Lease& lease, const std::string& note, const std::string& controller, Time date);
+
 struct LeaderElectionOptions {
   std::string namespace_ = "kube-system", name = "kube-scheduler";
   std::string identity;

@@ -110,7 +110,8 @@ class LeaseDoor final : public ClusterApi {
   void Bind(const ObjectName&, const std::string&, Answer) override {}
   void PatchPodStatus(const PodStatusPatch&, Answer) override {}
   void DeletePod(const ObjectName&, Answer) override {}
-  void PostEvent(const EventRecord&) override {}
+  void PostEvent(const EventRecord&, Answer) override {}
+  void PatchEvent(const EventRecord&, Answer) override {}
 
  private:
   using LeaseAnswer = std::function<void(const ApiStatus&, const Lease&)>;

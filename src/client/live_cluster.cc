@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/live_cluster.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -21,11 +19,12 @@
 #include "util/random.h"
 #include "util/seldom.h"
 #include "util/text.h"
+#include "util/uuid.h"
 
 namespace berth::client {
 namespace {
 
-constexpr int kMaxEventsUnderWay = 1000;       // further ones are lost, as upstream's recorder has it
+constexpr int kMaxEventsUnderWay = 2000;       // whoever has more does not look at the answers
 constexpr size_t kMaxObjects = 20'000'000;     // of one list; more is a server that does not end
 constexpr int kMaxEmptyPages = 100;            // in one list
 constexpr int64_t kMinWatchSeconds = 300;      // up to twice that, so that not all watches end at once
@@ -34,11 +33,6 @@ constexpr size_t kLeaseConnections = 2;        // one, and another if it hangs
 constexpr uint64_t kMaxObjectBytes = 8 << 20;  // of an answer about one object; no server stores so much
 constexpr size_t kMaxVersionShown = 64;        // bytes, in a sentence
 constexpr size_t kMaxHolderShown = 256;        // bytes, in a sentence
-
-std::string HostName() {
-  char name[256] = {};
-  return ::gethostname(name, sizeof(name) - 1) == 0 ? name : "localhost";
-}
 
 ApiStatus NoSuccess(const ApiReply& reply, const Error& error) {
   return {0,
@@ -68,6 +62,7 @@ struct LiveCluster::Impl {
         clock(clock_in),
         options(std::move(options_in)),
         credentials(config, options.token_look_every, [this](const std::string& sentence) { WarnSeldom(sentence); }),
+        host(util::HostName()),
         pacer(options.qps, options.burst),
         event_pacer(options.qps, options.burst),
         fallback_random(static_cast<uint64_t>(clock_in.Now().ns)) {}
@@ -87,19 +82,25 @@ struct LiveCluster::Impl {
     if (warned.Say(sentence)) Warn(sentence);
   }
   // Unless the answer is the success that it claims to be, nobody knows what has happened.
-  void Write(ApiRequest request, Pacer* by, Success wanted, Answer done) {
+  void WritePod(ApiRequest request, Success wanted, Answer done) {
     request.timeout = options.request_timeout;
-    writes->Send(std::move(request), by, [this, wanted = std::move(wanted), done = std::move(done)](ApiReply reply) {
-      Believe(reply, wanted);
-      // To the server the uid of another incarnation is a field that must not change.
-      const int code = reply.invalid_uid ? 409 : reply.status.code;
-      Reply([done, status = ApiStatus{code, reply.status.message, reply.status.kind}] { done(status); });
-    });
+    request.withdrawn = pod_writes_over;
+    writes->Send(std::move(request), &pacer,
+                 [this, wanted = std::move(wanted), done = std::move(done)](ApiReply reply) {
+                   Believe(reply, wanted);
+                   // To the server the uid of another incarnation is a field that must not change.
+                   const int code = reply.invalid_uid ? 409 : reply.status.code;
+                   Reply([done, status = ApiStatus{code, reply.status.message, reply.status.kind}] { done(status); });
+                 });
   }
   static void Believe(ApiReply& reply, const Success& wanted) {
     if (!reply.status.ok()) return;
     if (const Error error = CheckSuccess(reply.body, wanted); !error.ok()) reply.status = NoSuccess(reply, error);
   }
+  void WriteEvent(EventRecord event, bool patch, Answer done);
+  void OnEvent(const EventRecord& event, bool patch, ApiReply reply, Answer done);
+  // The server does not know where the event was to go: is it that it has no such API?
+  void AskForEvents(const EventRecord& event, ApiStatus refusal, Answer done);
   // `written`: the answer has to say that `asked` holds it.
   void SendLease(ApiRequest request, const Lease& asked, bool written,
                  std::function<void(const ApiStatus&, const Lease&)> done);
@@ -121,7 +122,10 @@ struct LiveCluster::Impl {
   util::Owner<Impl> door{this};  // of answers; scheduling thread
   util::Seldom warned;
   Credentials credentials;
+  const std::string host;
   Pacer pacer, event_pacer;
+  const std::shared_ptr<std::atomic<bool>> pod_writes_over = std::make_shared<std::atomic<bool>>(false);
+  std::atomic<bool> core_events{false};  // the server has no events.k8s.io/v1
   std::atomic<int> events_under_way{0};
   util::Random fallback_random;
   std::array<std::string, kKindCount> versions;  // the newest seen of each kind; scheduling thread
@@ -342,8 +346,8 @@ void LiveCluster::BindBy(util::Deadline until, const ObjectName& pod, const std:
   request.method = "POST";
   request.path = PodPath(pod.namespace_, pod.name) + "/binding";
   request.body = BindingBody(pod, node);
-  impl_->Write(std::move(request), &impl_->pacer, {{"Status", "Binding", "Pod"}, pod.namespace_, pod.name, pod.uid},
-               std::move(done));
+  impl_->WritePod(std::move(request), {{"Status", "Binding", "Pod"}, pod.namespace_, pod.name, pod.uid},
+                  std::move(done));
 }
 
 void LiveCluster::PatchPodStatus(const PodStatusPatch& patch, Answer done) {
@@ -352,8 +356,8 @@ void LiveCluster::PatchPodStatus(const PodStatusPatch& patch, Answer done) {
   request.path = PodPath(patch.pod.namespace_, patch.pod.name) + "/status";
   request.content_type = "application/strategic-merge-patch+json";
   request.body = PodStatusPatchBody(patch, impl_->clock.Now());
-  impl_->Write(std::move(request), &impl_->pacer, {{"Pod"}, patch.pod.namespace_, patch.pod.name, patch.pod.uid},
-               std::move(done));
+  request.rank = Rank::kStatus;
+  impl_->WritePod(std::move(request), {{"Pod"}, patch.pod.namespace_, patch.pod.name, patch.pod.uid}, std::move(done));
 }
 
 void LiveCluster::DeletePod(const ObjectName& pod, Answer done) {
@@ -362,29 +366,79 @@ void LiveCluster::DeletePod(const ObjectName& pod, Answer done) {
   request.path = PodPath(pod.namespace_, pod.name);
   request.body = DeleteBody(pod);
   // The pod while it is terminating; a Status when it is gone at once.
-  impl_->Write(std::move(request), &impl_->pacer, {{"Pod", "Status"}, pod.namespace_, pod.name, pod.uid},
-               std::move(done));
+  request.rank = Rank::kStatus;
+  impl_->WritePod(std::move(request), {{"Pod", "Status"}, pod.namespace_, pod.name, pod.uid}, std::move(done));
 }
 
-void LiveCluster::PostEvent(const EventRecord& event) {
-  Impl* impl = impl_.get();
-  if (impl->events_under_way >= kMaxEventsUnderWay) return;
-  ++impl->events_under_way;
-  std::string instance = impl->options.reporting_instance;
-  if (instance.empty()) instance = event.reporting_controller + "-" + HostName();
+void LiveCluster::EndPodWrites() { *impl_->pod_writes_over = true; }
+
+void LiveCluster::PostEvent(const EventRecord& event, Answer done) { impl_->WriteEvent(event, false, std::move(done)); }
+
+void LiveCluster::PatchEvent(const EventRecord& event, Answer done) { impl_->WriteEvent(event, true, std::move(done)); }
+
+void LiveCluster::Impl::WriteEvent(EventRecord event, bool patch, Answer done) {
+  if (event.name.empty()) event.name = EventName(event);
+  if (events_under_way.fetch_add(1) >= kMaxEventsUnderWay) {
+    ApiReply reply;
+    reply.status = {0, "not sent: too many events wait for their turn", ErrorKind::kUnsent};
+    return OnEvent(event, patch, std::move(reply), std::move(done));
+  }
+  const bool core = event.legacy || core_events;
   ApiRequest request;
-  request.method = "POST";
-  request.path = "/apis/events.k8s.io/v1/namespaces/" + UrlEncode(EventNamespace(event)) + "/events";
-  request.body = EventBody(event, instance);
-  request.timeout = impl->options.request_timeout;
-  const std::string name = event.regarding.namespace_ + "/" + event.regarding.name;
-  const Success wanted{{"Event"}, EventNamespace(event), EventName(event)};
-  impl->writes->Send(std::move(request), &impl->event_pacer, [impl, name, wanted](ApiReply reply) {
-    --impl->events_under_way;
-    Impl::Believe(reply, wanted);
-    if (reply.status.ok()) return;
-    impl->Warn("event of pod " + name + " is lost: " + std::to_string(reply.status.code) + " " + reply.status.message);
-  });
+  request.rank = Rank::kEvent;
+  request.timeout = options.request_timeout;
+  request.path = (core ? "/api/v1/namespaces/" : "/apis/events.k8s.io/v1/namespaces/") +
+                 UrlEncode(EventNamespace(event)) + "/events";
+  if (patch) {
+    request.method = "PATCH";
+    request.path += "/" + UrlEncode(event.name);
+    request.content_type = "application/strategic-merge-patch+json";
+    request.body = core ? CoreEventSeriesBody(event) : EventSeriesBody(event);
+  } else {
+    std::string instance = options.reporting_instance;
+    if (instance.empty()) instance = event.reporting_controller + "-" + host;
+    request.method = "POST";
+    request.body = core ? CoreEventBody(event) : EventBody(event, instance);
+  }
+  writes->Send(std::move(request), &event_pacer,
+               [this, event = std::move(event), patch, core, done = std::move(done)](ApiReply reply) {
+                 Believe(reply, {{"Event"}, EventNamespace(event), event.name});
+                 if (reply.status.not_found() && !patch && !core) return AskForEvents(event, reply.status, done);
+                 OnEvent(event, patch, std::move(reply), done);
+               });
+}
+
+void LiveCluster::Impl::OnEvent(const EventRecord& event, bool patch, ApiReply reply, Answer done) {
+  --events_under_way;
+  if (done) return Reply([done = std::move(done), status = std::move(reply.status)] { done(status); });
+  if (reply.status.ok()) return;
+  Warn("event of " + std::string(event.kind) + " " + event.regarding.namespace_ + "/" + event.regarding.name +
+       (patch ? " is not counted: " : " is lost: ") + std::to_string(reply.status.code) + " " + reply.status.message);
+}
+
+// A namespace that is gone is not found either, and a server that is not up yet may say anything: only the API's own
+// absence decides, and it decides for good.
+void LiveCluster::Impl::AskForEvents(const EventRecord& event, ApiStatus refusal, Answer done) {
+  ApiRequest request;
+  request.rank = Rank::kEvent;
+  request.timeout = options.request_timeout;
+  request.path = "/apis/events.k8s.io/v1";
+  writes->Send(
+      std::move(request), &event_pacer,
+      [this, event, refusal = std::move(refusal), done = std::move(done)](ApiReply reply) mutable {
+        if (reply.status.not_found()) {
+          if (!core_events.exchange(true))
+            Warn("the API server has no events.k8s.io/v1: events are written as core/v1");
+          --events_under_way;
+          return WriteEvent(event, false, std::move(done));
+        }
+        if (reply.status.ok()) {
+          reply.status = std::move(refusal);
+        } else {
+          reply.status = {0, "whether the API server has events.k8s.io/v1 is not known: " + TextOf(reply.status)};
+        }
+        OnEvent(event, false, std::move(reply), std::move(done));
+      });
 }
 
 // Nobody's rate, and nobody's slow request, keeps a leader from staying one.

@@ -46,6 +46,11 @@ struct LiveOptions {
 // from then on, which every server does in pages. Objects that cannot be read are passed over with a warning; an event
 // with one counts as a bookmark, or as a deletion if it is one.
 //
+// Requests that have to wait, for the rate or a connection, go in this order: lists, reads and bindings, then statuses
+// and deletions, then events. Their timeouts count from when they are sent.
+//
+// Events are core/v1 ones from when the server says that it has no events.k8s.io/v1, and not for any other reason.
+//
 // A request that the server puts off (429, or 5xx with Retry-After) is repeated when it says; a token that is refused
 // is read again first.
 //
@@ -70,7 +75,9 @@ class LiveCluster final : public ClusterApi {
   void BindBy(util::Deadline until, const ObjectName& pod, const std::string& node, Answer done) override;
   void PatchPodStatus(const PodStatusPatch& patch, Answer done) override;
   void DeletePod(const ObjectName& pod, Answer done) override;
-  void PostEvent(const EventRecord& event) override;
+  void EndPodWrites() override;
+  void PostEvent(const EventRecord& event, Answer done) override;
+  void PatchEvent(const EventRecord& event, Answer done) override;
   void GetLease(const std::string& ns, const std::string& name,
                 std::function<void(const ApiStatus&, const Lease&)> done) override;
   void PutLease(const Lease& lease, std::function<void(const ApiStatus&, const Lease&)> done) override;

@@ -236,7 +236,7 @@ TEST_F(LiveClusterTest, WritesSayWhatTheyMean) {
   EventRecord event;
   event.regarding = kPod;
   event.reporting_controller = "s";
-  api_->PostEvent(event);
+  api_->PostEvent(event, nullptr);
   Until([this] { return server_->requests().size() == 4; });
 
   const std::vector<FakeRequest> requests = server_->requests();
@@ -417,7 +417,7 @@ TEST_F(LiveClusterTest, RequestsOtherThanWatchesAreLimited) {
   api_->Bind(kPod, "n1", [&](const ApiStatus&) { ++answered; });
   const auto watch = api_->StartWatch(Kind::kPod, "9", {[](const WatchEvent&) {}, [](const ApiStatus&) {}});
   EXPECT_NE(server_->WaitForWatch(0), nullptr);
-  api_->PostEvent({kPod, "Normal", "r", "a", "n", "", "c", Time{}});  // events have their own limit
+  api_->PostEvent({kPod, "Normal", "r", "a", "n", "", "c", Time{}}, nullptr);  // events have their own limit
   bool leased = false;
   api_->GetLease("ns", "l", [&](const ApiStatus&, const Lease&) { leased = true; });
   Until([&] { return leased && server_->requests().size() == 4; });

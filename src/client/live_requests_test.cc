@@ -191,9 +191,118 @@ TEST_F(LiveRequestsTest, AnEventWithoutASuccessIsLost) {
   EventRecord event;
   event.regarding = kPod;
   event.reporting_controller = "s";
-  api_->PostEvent(event);
+  api_->PostEvent(event, nullptr);
   Until([&] { return !warnings_.empty(); });
-  EXPECT_THAT(warnings_, ElementsAre(HasSubstr("event of pod ns/a is lost")));
+  EXPECT_THAT(warnings_, ElementsAre(HasSubstr("event of Pod ns/a is lost")));
+}
+
+class LiveEventsTest : public LiveRequestsTest {
+ protected:
+  LiveEventsTest() {
+    event_.regarding = kPod;
+    event_.reporting_controller = "s";
+    event_.name = "e";
+    event_.series = EventSeries{2, Time{}};
+  }
+  ApiStatus Post() {
+    return Ask([&](Answer done) { api_->PostEvent(event_, std::move(done)); });
+  }
+  ApiStatus Patch() {
+    return Ask([&](Answer done) { api_->PatchEvent(event_, std::move(done)); });
+  }
+  // What was asked since the last look.
+  std::vector<std::string> Asked() {
+    std::vector<std::string> lines;
+    const std::vector<FakeRequest> all = server_->requests();
+    for (; seen_ < all.size(); ++seen_) lines.push_back(all[seen_].method + " " + all[seen_].target);
+    return lines;
+  }
+  static FakeReply Taken() { return {201, R"({"kind":"Event","metadata":{"name":"e","namespace":"ns"}})", ""}; }
+
+  EventRecord event_;
+  size_t seen_ = 0;
+};
+
+constexpr char kEvents[] = "/apis/events.k8s.io/v1/namespaces/ns/events";
+constexpr char kCoreEvents[] = "/api/v1/namespaces/ns/events";
+
+TEST_F(LiveEventsTest, AreWrittenAndPatchedAndAnswered) {
+  Serve([](const FakeRequest&) { return Taken(); });
+  EXPECT_TRUE(Post().ok());
+  EXPECT_TRUE(Patch().ok());
+  EXPECT_THAT(Asked(), ElementsAre("POST " + std::string(kEvents), "PATCH " + std::string(kEvents) + "/e"));
+  const FakeRequest patch = server_->requests().back();
+  EXPECT_EQ(patch.body, R"({"series":{"count":2,"lastObservedTime":"1970-01-01T00:00:00.000000Z"}})");
+  EXPECT_TRUE(patch.Has("Content-Type: application/strategic-merge-patch+json\r\n"));
+  EXPECT_THAT(warnings_, ::testing::IsEmpty());
+}
+
+TEST_F(LiveEventsTest, GoToCoreWhenTheServerHasNothingElse) {
+  Serve([](const FakeRequest& request) -> FakeReply {
+    if (request.target.starts_with("/apis/")) return {404, "404 page not found\n", ""};
+    return Taken();
+  });
+  EXPECT_TRUE(Post().ok());
+  EXPECT_THAT(Asked(), ElementsAre("POST " + std::string(kEvents), "GET /apis/events.k8s.io/v1",
+                                   "POST " + std::string(kCoreEvents)));
+  EXPECT_THAT(server_->requests().back().body, HasSubstr(R"("involvedObject":{"kind":"Pod")"));
+  EXPECT_THAT(warnings_, ElementsAre(HasSubstr("no events.k8s.io/v1")));
+  EXPECT_TRUE(Post().ok());
+  EXPECT_TRUE(Patch().ok());
+  EXPECT_THAT(Asked(), ElementsAre("POST " + std::string(kCoreEvents), "PATCH " + std::string(kCoreEvents) + "/e"));
+  EXPECT_THAT(server_->requests().back().body, HasSubstr(R"({"count":2,"lastTimestamp":)"));
+}
+
+TEST_F(LiveEventsTest, StayWhereTheyAreForAnyOtherReason) {
+  FakeReply post, discovery;
+  Serve([&](const FakeRequest& request) { return request.method == "POST" ? post : discovery; });
+  struct Case {
+    FakeReply post, discovery;
+    int code;
+  };
+  // A namespace that is gone; a server that is not up yet; nobody there.
+  for (const Case& c :
+       std::vector<Case>{{{404, StatusJson(404, "namespaces \"ns\" not found"), ""}, {200, "{}", ""}, 404},
+                         {{404, "", ""}, {503, "", ""}, 0},
+                         {{404, "", ""}, {403, "", ""}, 0},
+                         {{404, "", ""}, {0, "", ""}, 0},
+                         {{500, "", ""}, {404, "", ""}, 500},
+                         {{0, "", ""}, {404, "", ""}, 0}}) {
+    post = c.post;
+    discovery = c.discovery;
+    EXPECT_EQ(Post().code, c.code);
+    (void)Asked();
+  }
+  post = Taken();
+  EXPECT_TRUE(Post().ok());
+  EXPECT_THAT(Asked(), ElementsAre("POST " + std::string(kEvents)));
+  // One that is gone says nothing of the API.
+  discovery = {404, "", ""};
+  EXPECT_EQ(Patch().code, 404);
+  EXPECT_THAT(Asked(), ElementsAre("PATCH " + std::string(kEvents) + "/e"));
+}
+
+TEST_F(LiveEventsTest, OfALeaseAreAlwaysCoreOnes) {
+  Serve([](const FakeRequest&) { return Taken(); });
+  event_.legacy = true;
+  event_.kind = "Lease";
+  EXPECT_TRUE(Post().ok());
+  EXPECT_THAT(Asked(), ElementsAre("POST " + std::string(kCoreEvents)));
+}
+
+TEST_F(LiveRequestsTest, AfterTheEndOfPodWritesNothingIsWrittenToPods) {
+  Serve([](const FakeRequest&) -> FakeReply {
+    return {200, R"({"kind":"Event","metadata":{"name":"e","namespace":"ns"}})", ""};
+  });
+  api_->EndPodWrites();
+  EXPECT_TRUE(BindWithin(Duration::Seconds(600)).unsent());
+  EXPECT_TRUE(Ask([&](Answer done) { api_->PatchPodStatus({kPod, {}, "n1"}, std::move(done)); }).unsent());
+  EXPECT_TRUE(Ask([&](Answer done) { api_->DeletePod(kPod, std::move(done)); }).unsent());
+  EXPECT_EQ(server_->requests().size(), 0u);
+  EventRecord event;
+  event.regarding = kPod;
+  event.name = "e";
+  EXPECT_TRUE(Ask([&](Answer done) { api_->PostEvent(event, std::move(done)); }).ok());
 }
 
 TEST_F(LiveRequestsTest, APodIsNotWaitedForLongerThanItIsWanted) {

@@ -38,14 +38,16 @@ Pacer::Pacer(double qps, int burst) : bucket_(qps, burst, std::chrono::steady_cl
 
 Pacer::~Pacer() { Stop(); }
 
-bool Pacer::Run(Call call, util::Deadline until) {
+bool Pacer::Run(Call call, util::Deadline until, uint8_t rank) {
   {
     const std::lock_guard lock(mutex_);
     if (stopped_) return true;
     const TimePoint now = std::chrono::steady_clock::now();
     if (!waiting_.empty() || !bucket_.Take(now)) {
-      if (bucket_.Next(now, waiting_.size()) > until) return false;
-      waiting_.push_back(std::move(call));
+      size_t before = 0;
+      for (auto it = waiting_.begin(); it != waiting_.end() && it->first <= rank; ++it) before += it->second.size();
+      if (bucket_.Next(now, before) > until) return false;
+      waiting_[rank].push_back(std::move(call));
       if (!thread_.joinable()) thread_ = std::thread([this] { Loop(); });
       changed_.notify_one();
       return true;
@@ -55,10 +57,10 @@ bool Pacer::Run(Call call, util::Deadline until) {
   return true;
 }
 
-void Pacer::RunLater(std::chrono::nanoseconds delay, Call call) {
+void Pacer::RunLater(std::chrono::nanoseconds delay, Call call, uint8_t rank) {
   const std::lock_guard lock(mutex_);
   if (stopped_) return;
-  later_.emplace(std::pair(std::chrono::steady_clock::now() + delay, next_++), std::move(call));
+  later_.emplace(std::pair(std::chrono::steady_clock::now() + delay, next_++), Later{rank, std::move(call)});
   if (!thread_.joinable()) thread_ = std::thread([this] { Loop(); });
   changed_.notify_one();
 }
@@ -68,12 +70,15 @@ void Pacer::Loop() {
   while (!stopped_) {
     const TokenBucket::TimePoint now = std::chrono::steady_clock::now();
     while (!later_.empty() && later_.begin()->first.first <= now) {
-      waiting_.push_back(std::move(later_.begin()->second));
+      Later& due = later_.begin()->second;
+      waiting_[due.rank].push_back(std::move(due.call));
       later_.erase(later_.begin());
     }
     if (!waiting_.empty() && bucket_.Take(now)) {
-      const Call call = std::move(waiting_.front());
-      waiting_.pop_front();
+      const auto first = waiting_.begin();
+      const Call call = std::move(first->second.front());
+      first->second.pop_front();
+      if (first->second.empty()) waiting_.erase(first);
       lock.unlock();
       call();
       lock.lock();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pacer: lets requests go at a bounded rate, in order, and some of them later.
+// Pacer: lets requests go at a bounded rate, in order of rank and time, and some of them later.
 #pragma once
 
 #include <chrono>
@@ -49,11 +49,12 @@ class Pacer {
   Pacer(const Pacer&) = delete;
   Pacer& operator=(const Pacer&) = delete;
 
-  // Calls when the rate allows and all calls before it have gone: at once, or later on the pacer's thread, and then it
-  // must not take long. False: its turn would come after `until`, so it is not called and takes nobody's turn.
-  bool Run(Call call, util::Deadline until = util::kNoDeadline);
+  // Calls when the rate allows and all calls before it, and those of lower ranks, have gone: at once, or later on the
+  // pacer's thread, and then it must not take long. False: its turn would come after `until`, so it is not called and
+  // takes nobody's turn. (Calls of lower ranks that come meanwhile may still make it late.)
+  bool Run(Call call, util::Deadline until = util::kNoDeadline, uint8_t rank = 0);
   // The same, but not before the delay is over; what it waits for does not keep others waiting.
-  void RunLater(std::chrono::nanoseconds delay, Call call);
+  void RunLater(std::chrono::nanoseconds delay, Call call, uint8_t rank = 0);
   // Those that wait are dropped, and the thread has ended when it returns. A Run on another thread whose turn had come
   // may make its call after that: what calls use must outlive the threads that ask. REQUIRES: not called by a call.
   void Stop();
@@ -64,8 +65,12 @@ class Pacer {
   std::mutex mutex_;
   std::condition_variable changed_;
   TokenBucket bucket_;
-  std::deque<Call> waiting_;
-  std::map<std::pair<TokenBucket::TimePoint, uint64_t>, Call> later_;
+  std::map<uint8_t, std::deque<Call>> waiting_;  // by rank; none is empty
+  struct Later {
+    uint8_t rank;
+    Call call;
+  };
+  std::map<std::pair<TokenBucket::TimePoint, uint64_t>, Later> later_;
   uint64_t next_ = 0;
   bool stopped_ = false;
   std::thread thread_;  // started when somebody has to wait

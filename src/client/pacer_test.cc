@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <future>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -84,6 +85,37 @@ TEST(PacerTest, CallsGoInOrderAndTheFirstOnesAtOnce) {
   EXPECT_THAT(order, ::testing::ElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, 9));
   EXPECT_TRUE(at_once[0] && at_once[1] && at_once[2]);
   EXPECT_FALSE(at_once[9]);
+}
+
+TEST(PacerTest, LowerRanksGoFirstAmongThoseThatWait) {
+  Pacer pacer(1000, 1);
+  std::vector<std::string> order;
+  std::promise<void> begun, all_wait, last;
+  const auto run = [&](const std::string& name, uint8_t rank) {
+    pacer.Run(
+        [&, name] {
+          order.push_back(name);
+          if (order.size() == 6) last.set_value();
+        },
+        util::kNoDeadline, rank);
+  };
+  pacer.Run([] {});  // takes the burst
+  pacer.Run([&] {
+    begun.set_value();
+    all_wait.get_future().wait();
+  });
+  begun.get_future().wait();
+  run("event 1", 2);
+  run("status 1", 1);
+  run("event 2", 2);
+  run("bind 1", 0);
+  pacer.RunLater(
+      std::chrono::nanoseconds(0), [&] { order.emplace_back("status 2"); }, 1);
+  run("bind 2", 0);
+  all_wait.set_value();
+  last.get_future().wait();
+  pacer.Stop();
+  EXPECT_THAT(order, ::testing::ElementsAre("bind 1", "bind 2", "status 1", "status 2", "event 1", "event 2"));
 }
 
 TEST(PacerTest, WhatIsPutOffDoesNotKeepOthersWaiting) {

@@ -37,7 +37,8 @@ class AskedApi final : public ClusterApi {
   }
   void PatchPodStatus(const PodStatusPatch&, Answer) override {}
   void DeletePod(const ObjectName&, Answer) override {}
-  void PostEvent(const EventRecord&) override {}
+  void PostEvent(const EventRecord&, Answer) override {}
+  void PatchEvent(const EventRecord&, Answer) override {}
   void GetLease(const std::string&, const std::string&, std::function<void(const ApiStatus&, const Lease&)>) override {}
   void PutLease(const Lease&, std::function<void(const ApiStatus&, const Lease&)>) override {}
 };

@@ -41,7 +41,8 @@ class ScriptedApi final : public ClusterApi {
   void Bind(const ObjectName&, const std::string&, Answer) override {}
   void PatchPodStatus(const PodStatusPatch&, Answer) override {}
   void DeletePod(const ObjectName&, Answer) override {}
-  void PostEvent(const EventRecord&) override {}
+  void PostEvent(const EventRecord&, Answer) override {}
+  void PatchEvent(const EventRecord&, Answer) override {}
   void GetLease(const std::string&, const std::string&, std::function<void(const ApiStatus&, const Lease&)>) override {}
   void PutLease(const Lease&, std::function<void(const ApiStatus&, const Lease&)>) override {}
 };

@@ -3,10 +3,11 @@
 
 #include <chrono>
 #include <cstdio>
-#include <cstring>
 #include <string_view>
 
 #include "api/json_scan.h"
+#include "api/validate_names.h"
+#include "util/uuid.h"
 
 namespace berth::client {
 namespace {
@@ -133,32 +134,71 @@ std::string EventNamespace(const EventRecord& event) {
 }
 
 std::string EventName(const EventRecord& event) {
-  constexpr size_t kMaxName = 253;
   char suffix[32];
   std::snprintf(suffix, sizeof(suffix), ".%llx", static_cast<unsigned long long>(event.time.ns));
-  if (event.regarding.name.size() + std::strlen(suffix) <= kMaxName) return event.regarding.name + suffix;
-  // A pod may have a name that leaves no room for the time; its uid is as good.
-  return (event.regarding.uid.empty() ? "pod" : event.regarding.uid) + suffix;
+  std::string name = event.regarding.name + suffix;
+  return CheckDnsSubdomain(name).empty() ? name : util::NewUuid();
 }
+
+namespace {
+
+// metadata of an event.
+void AddEventMetadata(const EventRecord& event, Json& json) {
+  json.Open("metadata").Text("name", event.name.empty() ? EventName(event) : event.name);
+  json.Text("namespace", EventNamespace(event)).Close();
+}
+
+// What an event is about.
+void AddReference(std::string_view key, const EventRecord& event, Json& json) {
+  json.Open(key).Text("kind", event.kind).Text("apiVersion", event.api_version);
+  json.TextIf("namespace", event.regarding.namespace_).Text("name", event.regarding.name);
+  json.TextIf("uid", event.regarding.uid).TextIf("resourceVersion", event.resource_version).Close();
+}
+
+void AddSeries(const EventSeries& series, Json& json) {
+  json.Open("series").Raw("count", std::to_string(series.count));
+  json.Text("lastObservedTime", FormatMicroTime(series.last)).Close();
+}
+
+}  // namespace
 
 std::string EventBody(const EventRecord& event, const std::string& reporting_instance) {
   Json json;
   json.Text("kind", "Event").Text("apiVersion", "events.k8s.io/v1");
-  json.Open("metadata").Text("name", EventName(event)).Text("namespace", EventNamespace(event)).Close();
+  AddEventMetadata(event, json);
   json.Text("eventTime", FormatMicroTime(event.time));
+  if (event.series) AddSeries(*event.series, json);
   json.Text("reportingController", event.reporting_controller).Text("reportingInstance", reporting_instance);
   json.Text("action", event.action).Text("reason", event.reason);
-  json.Open("regarding").Text("kind", "Pod").Text("apiVersion", "v1");
-  json.TextIf("namespace", event.regarding.namespace_).Text("name", event.regarding.name);
-  json.TextIf("uid", event.regarding.uid).Close();
-  if (!event.related.empty()) {
-    const size_t slash = event.related.find('/');
-    const bool has_namespace = slash != std::string::npos;
-    json.Open("related").Text("kind", "Pod").Text("apiVersion", "v1");
-    if (has_namespace) json.Text("namespace", std::string_view(event.related).substr(0, slash));
-    json.Text("name", std::string_view(event.related).substr(has_namespace ? slash + 1 : 0)).Close();
-  }
+  AddReference("regarding", event, json);
   json.Text("note", event.note).Text("type", event.type);
+  return json.Finish();
+}
+
+std::string EventSeriesBody(const EventRecord& event) {
+  Json json;
+  AddSeries(*event.series, json);
+  return json.Finish();
+}
+
+std::string CoreEventBody(const EventRecord& event) {
+  const EventSeries times = event.series.value_or(EventSeries{1, event.time});
+  Json json;
+  json.Text("kind", "Event").Text("apiVersion", "v1");
+  AddEventMetadata(event, json);
+  AddReference("involvedObject", event, json);
+  json.Text("reason", event.reason).Text("message", event.note);
+  json.Open("source").Text("component", event.reporting_controller).Close();
+  json.Text("firstTimestamp", FormatTime(event.time)).Text("lastTimestamp", FormatTime(times.last));
+  json.Raw("count", std::to_string(times.count)).Text("type", event.type).Raw("eventTime", "null");
+  json.Text("reportingComponent", event.reporting_controller).Text("reportingInstance", "");
+  return json.Finish();
+}
+
+std::string CoreEventSeriesBody(const EventRecord& event) {
+  Json json;
+  json.Raw("count", std::to_string(event.series->count)).Text("lastTimestamp", FormatTime(event.series->last));
+  json.Text("message", event.note);
   return json.Finish();
 }
 

@@ -13,9 +13,15 @@ std::string BindingBody(const ObjectName& pod, const std::string& node);
 std::string PodStatusPatchBody(const PodStatusPatch& patch, Time now);
 std::string DeleteBody(const ObjectName& pod);
 std::string EventBody(const EventRecord& event, const std::string& reporting_instance);
+// A strategic merge patch. REQUIRES: it has a series.
+std::string EventSeriesBody(const EventRecord& event);
+// The same as core/v1 events, for servers without events.k8s.io/v1 and for events about leases.
+std::string CoreEventBody(const EventRecord& event);
+std::string CoreEventSeriesBody(const EventRecord& event);
 std::string LeaseBody(const Lease& lease);
 
-// Where an event lives, and under which name.
+// Where an event lives, and under which name: that of what it is about and its time, or a new UUID where that is no
+// name for an object.
 std::string EventNamespace(const EventRecord& event);
 std::string EventName(const EventRecord& event);
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/request_body.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "api/json_scan.h"
+#include "client/leader_elector.h"
 #include "client/resource_path.h"
 #include "client/wire.h"
 
@@ -46,36 +48,76 @@ TEST(RequestBodyTest, ADeletionIsOfOneIncarnation) {
   EXPECT_EQ(DeleteBody({"ns", "a", ""}), R"({"kind":"DeleteOptions","apiVersion":"v1"})");
 }
 
-TEST(RequestBodyTest, AnEventIsAsKubeSchedulerWritesIt) {
+// The values of a recorded one.
+EventRecord RecordedEvent() {
   EventRecord event;
-  event.regarding = kWebPod;
-  event.type = "Normal";
-  event.reason = "Preempted";
-  event.action = "Preempting";
-  event.note = "Preempted by pod u on node n";
-  event.related = "other/vip";
-  event.reporting_controller = "my-scheduler";
-  event.time = Time{1'700'000'000'123'456'789};
-  EXPECT_EQ(EventBody(event, "my-scheduler-host"),
-            R"({"kind":"Event","apiVersion":"events.k8s.io/v1",)"
-            R"("metadata":{"name":"web-1.17979cfe3d85cd15","namespace":"ns"},)"
-            R"("eventTime":"2023-11-14T22:13:20.123456Z","reportingController":"my-scheduler",)"
-            R"("reportingInstance":"my-scheduler-host","action":"Preempting","reason":"Preempted",)"
-            R"("regarding":{"kind":"Pod","apiVersion":"v1","namespace":"ns","name":"web-1","uid":"uid-1"},)"
-            R"("related":{"kind":"Pod","apiVersion":"v1","namespace":"other","name":"vip"},)"
-            R"("note":"Preempted by pod u on node n","type":"Normal"})");
+  event.regarding = {"default", "big", "07c8d9fd-f9e4-4ce5-b7c9-2abf167f064c"};
+  event.resource_version = "264";
+  event.type = "Warning";
+  event.reason = "FailedScheduling";
+  event.action = "Scheduling";
+  event.note = "0/2 nodes are available: 2 Insufficient cpu.";
+  event.related = "other/vip";  // nobody says it
+  event.reporting_controller = "default-scheduler";
+  event.name = "big.18e8581dada4fb4c";
+  event.time = Time{0x18e8581dada4fb4c - 6000};  // upstream looks at the clock twice
+  return event;
 }
 
-TEST(RequestBodyTest, AnEventOfAPodWithALongNameHasAShortOne) {
+TEST(RequestBodyTest, AnEventIsAsKubeSchedulerWritesIt) {
+  EventRecord event = RecordedEvent();
+  const std::string head =
+      R"({"kind":"Event","apiVersion":"events.k8s.io/v1",)"
+      R"("metadata":{"name":"big.18e8581dada4fb4c","namespace":"default"},"eventTime":"2026-11-15T22:22:15.997703Z",)";
+  const std::string tail = R"("reportingController":"default-scheduler","reportingInstance":"default-scheduler-HOST",)"
+                           R"("action":"Scheduling","reason":"FailedScheduling",)"
+                           R"("regarding":{"kind":"Pod","apiVersion":"v1","namespace":"default","name":"big",)"
+                           R"("uid":"07c8d9fd-f9e4-4ce5-b7c9-2abf167f064c","resourceVersion":"264"},)"
+                           R"("note":"0/2 nodes are available: 2 Insufficient cpu.","type":"Warning"})";
+  EXPECT_EQ(EventBody(event, "default-scheduler-HOST"), head + tail);
+  event.series = EventSeries{2, Time{event.time.ns + 4'093'431'000}};
+  const std::string series = R"("series":{"count":2,"lastObservedTime":"2026-11-15T22:22:20.091134Z"})";
+  EXPECT_EQ(EventBody(event, "default-scheduler-HOST"), head + series + "," + tail);
+  EXPECT_EQ(EventSeriesBody(event), "{" + series + "}");
+  event.name = "";
+  EXPECT_NE(EventBody(event, "x").find(R"("metadata":{"name":"big.18e8581dada4e3dc",)"), std::string::npos);
+}
+
+TEST(RequestBodyTest, ACoreEventIsAsKubeSchedulerWritesIt) {
+  Lease lease;
+  lease.namespace_ = "kube-system";
+  lease.name = "kube-scheduler";
+  lease.uid = "261f5a4f-a572-4d08-b4aa-4ea413dda17a";
+  lease.resource_version = "208";
+  EventRecord event = LeaderEvent(lease, "HOST_3f37c114 became leader", "default-scheduler", Time{0x18e8580e1279096b});
+  EXPECT_TRUE(event.legacy);
+  EXPECT_EQ(CoreEventBody(event),
+            R"({"kind":"Event","apiVersion":"v1",)"
+            R"("metadata":{"name":"kube-scheduler.18e8580e1279096b","namespace":"kube-system"},)"
+            R"("involvedObject":{"kind":"Lease","apiVersion":"coordination.k8s.io/v1","namespace":"kube-system",)"
+            R"("name":"kube-scheduler","uid":"261f5a4f-a572-4d08-b4aa-4ea413dda17a","resourceVersion":"208"},)"
+            R"("reason":"LeaderElection","message":"HOST_3f37c114 became leader",)"
+            R"("source":{"component":"default-scheduler"},"firstTimestamp":"2026-11-15T22:21:08Z",)"
+            R"("lastTimestamp":"2026-11-15T22:21:08Z","count":1,"type":"Normal","eventTime":null,)"
+            R"("reportingComponent":"default-scheduler","reportingInstance":""})");
+  event.series = EventSeries{3, Time{event.time.ns + 7'000'000'000}};
+  EXPECT_EQ(CoreEventSeriesBody(event),
+            R"({"count":3,"lastTimestamp":"2026-11-15T22:21:15Z","message":"HOST_3f37c114 became leader"})");
+  EXPECT_NE(CoreEventBody(event).find(R"("lastTimestamp":"2026-11-15T22:21:15Z","count":3)"), std::string::npos);
+}
+
+TEST(RequestBodyTest, AnEventWithoutAGoodNameHasAUniqueOne) {
   EventRecord event;
   event.time = Time{0x17979cfe3d85cd15};
   event.regarding = {"ns", std::string(236, 'a'), "uid-1"};
   EXPECT_EQ(EventName(event), std::string(236, 'a') + ".17979cfe3d85cd15");
   EXPECT_EQ(EventName(event).size(), 253u);  // what a server takes
+  const std::string uuid = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}";
   event.regarding.name += 'a';
-  EXPECT_EQ(EventName(event), "uid-1.17979cfe3d85cd15");
-  event.regarding.uid = "";
-  EXPECT_EQ(EventName(event), "pod.17979cfe3d85cd15");
+  EXPECT_THAT(EventName(event), ::testing::MatchesRegex(uuid));
+  EXPECT_NE(EventName(event), EventName(event));
+  event.regarding.name = "system:node";  // of leases, say
+  EXPECT_THAT(EventName(event), ::testing::MatchesRegex(uuid));
 }
 
 TEST(RequestBodyTest, TextThatIsNotUtf8IsStillJson) {

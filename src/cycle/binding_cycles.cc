@@ -11,6 +11,8 @@ namespace {
 
 using framework::Ruling;
 
+constexpr char kHalted[] = "the scheduler has stopped";
+
 Failure ErrorFailure(const framework::Profile& profile, const std::string& message) {
   return {&profile, Code::kError, message, {}, ""};
 }
@@ -94,6 +96,7 @@ void BindingCycles::AfterPermit(const RunPtr& run, const Verdict& verdict, const
   core_.engine->services().waiting.Remove(run->pod->uid());
   if (verdict.rejected()) return Fail(run, OneNodeFailure(*run->profile, verdict, plugin));
   if (!verdict.fits()) return Fail(run, ErrorFailure(*run->profile, "waiting on permit for pod: " + verdict.message()));
+  if (core_.halted) return Fail(run, ErrorFailure(*run->profile, kHalted));
   run->ticket.StopRecording();
   run->in_pre_bind = run->plan.work;
   if (!run->plan.work) return AfterPreBind(run, {});
@@ -106,12 +109,15 @@ void BindingCycles::AfterPreBind(const RunPtr& run, const Ruling& ruling) {
   run->in_pre_bind = false;
   if (!ruling.verdict.fits()) return Fail(run, LateFailure(*run->profile, ruling.verdict));
   if (!run->cancelled.empty()) return Fail(run, ErrorFailure(*run->profile, run->cancelled));
+  if (core_.halted) return Fail(run, ErrorFailure(*run->profile, kHalted));
+  ++binding_;
   Await(
       run, [&](framework::BindingStages::DoneWith done) { run->stages->Bind(std::move(done)); },
       &BindingCycles::AfterBind);
 }
 
 void BindingCycles::AfterBind(const RunPtr& run, const Ruling& ruling) {
+  --binding_;
   if (!ruling.verdict.fits()) {
     const bool skipped = ruling.verdict.code() == Code::kSkip;
     return Fail(run, skipped ? ErrorFailure(*run->profile, "no Bind plugin took the pod")

@@ -52,6 +52,8 @@ class BindingCycles {
   // Gives up a binding whose PreBind is under way; false when there is none.
   bool Cancel(const std::string& uid, const std::string& cause);
   size_t size() const { return running_.size(); }
+  // Those whose Bind was asked for and not answered.
+  size_t binding() const { return binding_; }
 
  private:
   struct Run {
@@ -85,6 +87,7 @@ class BindingCycles {
   StatusWriter& statuses_;
   OnFailure on_failure_;
   std::unordered_map<std::string, RunPtr, SecretStringHash, std::equal_to<>> running_;  // by uid
+  size_t binding_ = 0;
 };
 
 }  // namespace berth::cycle

@@ -35,10 +35,13 @@ struct Core {
   std::unique_ptr<framework::Engine> engine;
   std::unique_ptr<queue::SchedulingQueue> queue;
   client::Reflector* pods = nullptr;
+  bool halted = false;  // nothing more is decided, nor written to pods
   size_t requests = 0;  // writes and reads whose answer is still to come
   // Of letters and answers, which may come when the scheduler is gone.
   util::Owner<Core> owner{this};
 
+  // For what people read.
+  Time Date() const { return options.dates ? options.dates->Now() : clock.Now(); }
   const framework::Profile* ProfileOf(const Pod& pod) const { return engine->FindProfile(pod.scheduler_name); }
   // The pod as the watch has it; null when it is not (or no longer) there.
   Ptr<Pod> FindPod(const std::string& ns, const std::string& name) const {

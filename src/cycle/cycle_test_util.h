@@ -47,11 +47,16 @@ class FakeApi final : public client::ClusterApi {
     std::string ns, name;
     std::function<void(const ApiStatus&, Ptr<Pod>)> done;
   };
+  struct EventCall {
+    client::EventRecord event;
+    client::Answer done;
+  };
   std::deque<BindCall> binds;
   std::deque<PatchCall> patches;
   std::deque<DeleteCall> deletes;
   std::deque<GetCall> gets;
-  std::vector<client::EventRecord> events;
+  std::vector<client::EventRecord> events, series;  // posted; patched
+  std::deque<EventCall> event_calls;
   std::optional<Kind> held;         // lists of this kind are not answered:
   std::function<void()> held_list;  // this would do it
 
@@ -95,6 +100,7 @@ class FakeApi final : public client::ClusterApi {
   void AnswerBind(const ApiStatus& status = {}) { Answer(binds, status); }
   void AnswerPatch(const ApiStatus& status = {}) { Answer(patches, status); }
   void AnswerDelete(const ApiStatus& status = {}) { Answer(deletes, status); }
+  void AnswerEvent(const ApiStatus& status = {}) { Answer(event_calls, status); }
   void AnswerGet(const ApiStatus& status, const Ptr<Pod>& pod) {
     ASSERT_FALSE(gets.empty());
     inbox_.Post([done = std::move(gets.front().done), status, pod] { done(status, pod); });
@@ -148,7 +154,15 @@ class FakeApi final : public client::ClusterApi {
   void DeletePod(const client::ObjectName& pod, client::Answer done) override {
     deletes.push_back({pod, std::move(done)});
   }
-  void PostEvent(const client::EventRecord& event) override { events.push_back(event); }
+  // Answers are wanted only of a scheduler that counts repeats.
+  void PostEvent(const client::EventRecord& event, client::Answer done) override {
+    events.push_back(event);
+    if (done) event_calls.push_back({event, std::move(done)});
+  }
+  void PatchEvent(const client::EventRecord& event, client::Answer done) override {
+    series.push_back(event);
+    event_calls.push_back({event, std::move(done)});
+  }
   void GetLease(const std::string&, const std::string&,
                 std::function<void(const ApiStatus&, const client::Lease&)>) override {}
   void PutLease(const client::Lease&, std::function<void(const ApiStatus&, const client::Lease&)>) override {}

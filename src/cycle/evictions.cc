@@ -58,6 +58,7 @@ void Evictions::Evict(const std::shared_ptr<Run>& run, const Ptr<Pod>& victim) {
   patch.pod = client::NameOf(*victim);
   patch.condition = PodCondition{"DisruptionTarget", "True", "PreemptionByScheduler",
                                  run->preemptor->scheduler_name + ": preempting to accommodate a higher priority pod"};
+  if (core_.halted) return OnVictim(run, *victim, {0, "the scheduler has stopped", ErrorKind::kUnsent});
   const PodCondition* had = victim->FindCondition("DisruptionTarget");
   if (had && *had == *patch.condition) return Delete(run, victim);
   patch.transition = had == nullptr || had->status != patch.condition->status;
@@ -69,6 +70,7 @@ void Evictions::Evict(const std::shared_ptr<Run>& run, const Ptr<Pod>& victim) {
 }
 
 void Evictions::Delete(const std::shared_ptr<Run>& run, const Ptr<Pod>& victim) {
+  if (core_.halted) return OnVictim(run, *victim, {0, "the scheduler has stopped", ErrorKind::kUnsent});
   core_.api.DeletePod(client::NameOf(*victim), core_.Counted([this, run, victim](const client::ApiStatus& status) {
     if (status.ok()) recorder_.Preempted(*victim, *run->preemptor, run->node, false);
     OnVictim(run, *victim, status);

@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "util/random.h"
+
 namespace berth::cycle {
 
 std::string TruncateNote(std::string_view message) {
@@ -13,6 +15,14 @@ std::string TruncateNote(std::string_view message) {
   while (length > 0 && (static_cast<unsigned char>(message[length]) & 0xC0) == 0x80)
     --length;  // not within a character
   return std::string(message.substr(0, length)).append(kCut);
+}
+
+client::EventWriterOptions Recorder::WriterOptions(const Core& core) {
+  const SchedulerOptions& options = core.options;
+  client::EventWriterOptions writing = *options.events;
+  if (options.log != nullptr) writing.log = Logger(*options.log, options.dates ? *options.dates : core.clock);
+  if (!writing.random) writing.random = [random = util::Random(options.seed)]() mutable { return random.Next(); };
+  return writing;
 }
 
 void Recorder::Post(const Pod& pod, const char* type, const char* reason, const char* action, std::string note,
@@ -25,8 +35,10 @@ void Recorder::Post(const Pod& pod, const char* type, const char* reason, const 
   event.note = std::move(note);
   event.related = std::move(related);
   event.reporting_controller = pod.scheduler_name;
-  event.time = core_.clock.Now();
-  core_.api.PostEvent(event);
+  event.time = core_.Date();
+  event.resource_version = pod.meta.resource_version;
+  if (writer_) return writer_->Record(std::move(event));
+  core_.api.PostEvent(event, nullptr);
 }
 
 void Recorder::Scheduled(const Pod& pod, const std::string& node) {

@@ -49,6 +49,11 @@ class Scheduler::Impl {
   bool RunOnce();
   Time NextWake() const;
   bool idle() const;
+  // Whether another pod may be decided, or what was decided before has to be taken first.
+  bool MayDecide() const {
+    if (suspended || core.halted || !synced() || !recorder.has_room()) return false;
+    return core.options.max_bindings == 0 || bindings.binding() < core.options.max_bindings;
+  }
 
   std::unique_ptr<framework::Engine> reference;  // judges in full; only to verify
   Core core;
@@ -149,6 +154,8 @@ bool Scheduler::Impl::Apply() {
   // What letters lead to (a waiting pod that was stopped ends its cycle by letter) belongs to the same step.
   while (core.inbox.Drain() > 0) worked = true;
   while (core.timers.RunOne(now)) worked = true;
+  if (client::EventWriter* writer = recorder.writer(); writer && writer->NextWake() <= now)
+    if (writer->Tick()) worked = true;
   if (core.queue->NextWake() <= now) core.queue->Tick();
   TakeActivations();
   return worked;
@@ -157,7 +164,7 @@ bool Scheduler::Impl::Apply() {
 bool Scheduler::Impl::RunOnce() {
   attempted = false;
   const bool worked = Apply();
-  if (suspended || !synced()) return worked;
+  if (!MayDecide()) return worked;
   std::optional<queue::PodTicket> ticket = core.queue->Pop();
   if (!ticket) return worked;
   attempted = true;
@@ -167,14 +174,16 @@ bool Scheduler::Impl::RunOnce() {
 }
 
 Time Scheduler::Impl::NextWake() const {
-  return std::min({core.timers.Next(), core.queue->NextWake(), core.engine->services().waiting.NextDeadline()});
+  const client::EventWriter* writer = recorder.writer();
+  return std::min({core.timers.Next(), core.queue->NextWake(), core.engine->services().waiting.NextDeadline(),
+                   writer ? writer->NextWake() : util::TimerQueue::kNever});
 }
 
 bool Scheduler::Impl::idle() const {
   const queue::SchedulingQueue::Counts counts = core.queue->counts();
   return synced() && counts.active + counts.backoff + counts.error_backoff + counts.in_flight == 0 &&
          core.requests == 0 && core.timers.empty() && binder.empty() && bindings.size() == 0 && evictions.empty() &&
-         statuses.empty() && !suspended;
+         statuses.empty() && !suspended && (!recorder.writer() || recorder.writer()->unwritten() == 0);
 }
 
 void Scheduler::Impl::TakeActivations() {
@@ -249,6 +258,7 @@ void Scheduler::Impl::Resume(uint64_t number, const Verdict& verdict, framework:
   queue::PodTicket back = std::move(suspended->ticket);
   advice.asked = std::move(suspended->names);
   suspended.reset();
+  if (core.halted) return;  // the ticket gives the pod back
   if (!verdict.fits()) {
     const framework::Profile* profile = core.ProfileOf(*back.pod());
     return Fail(std::move(back), {profile, Code::kError, verdict.message(), {}, ""});
@@ -318,6 +328,7 @@ void Scheduler::Impl::Fail(queue::PodTicket ticket, const Failure& failure) {
     ticket.Done();
   }
   SetNomination(core, pod, failure.nominate);
+  if (core.halted) return;  // somebody else may be at it by now
   recorder.Failed(*pod, failure.message);
   if (!now || !now->node_name.empty()) return;  // nothing left to write on
   const char* reason = failure.rejected() ? "Unschedulable" : "SchedulerError";
@@ -348,6 +359,16 @@ bool Scheduler::RunOnce() { return impl_->RunOnce(); }
 bool Scheduler::attempted() const { return impl_->attempted; }
 Time Scheduler::NextWake() const { return impl_->NextWake(); }
 bool Scheduler::idle() const { return impl_->idle(); }
+void Scheduler::Halt() {
+  impl_->core.halted = true;
+  impl_->core.api.EndPodWrites();
+}
+size_t Scheduler::bindings_under_way() const { return impl_->bindings.binding(); }
+size_t Scheduler::unwritten_events() const {
+  const client::EventWriter* writer = impl_->recorder.writer();
+  return writer ? writer->unwritten() : 0;
+}
+client::EventWriter* Scheduler::event_writer() { return impl_->recorder.writer(); }
 const cluster::ClusterState& Scheduler::state() const { return impl_->core.state; }
 const queue::SchedulingQueue& Scheduler::queue() const { return *impl_->core.queue; }
 framework::Engine& Scheduler::engine() { return *impl_->core.engine; }

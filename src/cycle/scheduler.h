@@ -2,9 +2,11 @@
 // Scheduler: what production runs. Watches a cluster through its door, queues pods, decides, binds, evicts, retries.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +14,7 @@
 #include "berth/error.h"
 #include "berth/registry.h"
 #include "client/cluster_api.h"
+#include "client/event_writer.h"
 #include "client/reflector.h"
 #include "cluster/cluster_state.h"
 #include "config/types.h"
@@ -71,10 +74,25 @@ struct SchedulerOptions {
   Duration max_in_unschedulable = Duration::Seconds(5 * 60);
   Observer* observer = nullptr;  // may be null
   Adviser* adviser = nullptr;    // may be null
-  LogSink* log = nullptr;        // of the plugins; may be null
+  LogSink* log = nullptr;        // of the plugins, and of events that are lost; may be null
   bool remember = true;          // answers are kept for pods of one template
   // Every remembered decision is made again in full and compared; the observer hears of differences.
   bool verify = false;
+  // Bindings that no one has answered yet, whoever binds; with so many no pod is decided. 0: any number.
+  size_t max_bindings = 0;
+  // How events are brought to the server (client::EventWriter); while it has no room no pod is decided. No value: every
+  // event is posted once and nobody hears what became of it, which is enough where nothing is lost.
+  std::optional<client::EventWriterOptions> events;
+  const Clock* dates = nullptr;  // of what people read, where `clock` is no date; may be null
+
+  // For a real cluster: decisions must not outrun the API server, nor events be lost.
+  static constexpr size_t kLiveBindings = 64;
+  static SchedulerOptions Live() {
+    SchedulerOptions options;
+    options.max_bindings = kLiveBindings;
+    options.events.emplace();
+    return options;
+  }
 };
 
 // The heart of it is RunOnce: apply what the inbox brought, then decide about one pod. Whoever owns the thread calls it
@@ -104,6 +122,17 @@ class Scheduler {
   bool attempted() const;
   // When there will be something to do if no letter arrives before; TimerQueue::kNever when nothing is planned.
   Time NextWake() const;
+  // From now on no pod is decided and nothing more is written to pods; attempts that end are not told. For whoever
+  // leads no longer, or stops: the inbox is applied and NextWake followed until bindings_under_way and unwritten_events
+  // are 0, or patience is over.
+  void Halt();
+  // Bindings without an answer: their pods may be bound or not.
+  size_t bindings_under_way() const;
+  // Events that the server has not taken yet, and what became of the others.
+  size_t unwritten_events() const;
+  // Null without SchedulerOptions::events. For counts, and for events of others.
+  client::EventWriter* event_writer();
+
   // Nothing is under way: no pod active, in backoff or in flight, no write unanswered, no retry of a watch planned.
   // Only an event, or the timeout of unschedulable pods, can start something.
   bool idle() const;

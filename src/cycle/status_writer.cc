@@ -13,6 +13,7 @@ bool Empty(const client::PodStatusPatch& patch) { return !patch.condition && !pa
 
 void StatusWriter::Write(const Pod& pod, std::optional<PodCondition> condition,
                          const std::optional<std::string>& nominated_node) {
+  if (core_.halted) return;
   auto it = pods_.find(pod.uid());
   if (it == pods_.end()) {
     // With something under way the status we see is old, so only then may "no change" be believed.
@@ -67,8 +68,8 @@ void StatusWriter::OnAnswer(const std::string& uid, const client::ApiStatus& sta
   if (it == pods_.end()) return;
   Entry& entry = it->second;
   entry.under_way = false;
-  if (status.ok() || status.not_found() || entry.forgotten) {
-    if (!status.ok() || Empty(entry.wish)) {
+  if (status.ok() || status.not_found() || entry.forgotten || core_.halted) {
+    if (!status.ok() || core_.halted || Empty(entry.wish)) {
       pods_.erase(it);
       return;
     }
@@ -93,7 +94,12 @@ void StatusWriter::OnAnswer(const std::string& uid, const client::ApiStatus& sta
   if (!entry.wish.nominated_node_name) entry.wish.nominated_node_name = std::move(entry.sent.nominated_node_name);
   core_.timers.At(core_.clock.Now() + Duration::Seconds(int64_t{1} << (entry.tries - 1)), [this, uid] {
     const auto again = pods_.find(uid);
-    if (again != pods_.end() && !again->second.under_way) Send(uid, again->second);
+    if (again == pods_.end() || again->second.under_way) return;
+    if (core_.halted) {
+      pods_.erase(again);
+    } else {
+      Send(uid, again->second);
+    }
   });
 }
 

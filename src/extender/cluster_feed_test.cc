@@ -108,7 +108,8 @@ class FakeApi final : public client::ClusterApi {
   }
   void PatchPodStatus(const client::PodStatusPatch&, client::Answer) override {}
   void DeletePod(const client::ObjectName&, client::Answer) override {}
-  void PostEvent(const client::EventRecord&) override {}
+  void PostEvent(const client::EventRecord&, client::Answer) override {}
+  void PatchEvent(const client::EventRecord&, client::Answer) override {}
   void GetLease(const std::string&, const std::string&,
                 std::function<void(const ApiStatus&, const client::Lease&)>) override {}
   void PutLease(const client::Lease&, std::function<void(const ApiStatus&, const client::Lease&)>) override {}

@@ -90,6 +90,8 @@ class SimulatedCluster final : public client::ClusterApi {
   size_t count(Kind kind) const;
   // Events that were posted; only counted unless there is an observer.
   uint64_t events_posted() const { return events_posted_; }
+  // What all events of this reason say of how often it happened; of events with somebody who waits for the answer.
+  int64_t EventCount(std::string_view reason) const;
   uint64_t version() const { return version_; }
   // Requests, timers and watch events under way.
   bool quiet() const;
@@ -111,7 +113,8 @@ class SimulatedCluster final : public client::ClusterApi {
   void Bind(const client::ObjectName& pod, const std::string& node, client::Answer done) override;
   void PatchPodStatus(const client::PodStatusPatch& patch, client::Answer done) override;
   void DeletePod(const client::ObjectName& pod, client::Answer done) override;
-  void PostEvent(const client::EventRecord& event) override;
+  void PostEvent(const client::EventRecord& event, client::Answer done) override;
+  void PatchEvent(const client::EventRecord& event, client::Answer done) override;
   void GetLease(const std::string& ns, const std::string& name,
                 std::function<void(const client::ApiStatus&, const client::Lease&)> done) override;
   void PutLease(const client::Lease& lease,
@@ -197,6 +200,7 @@ class SimulatedCluster final : public client::ClusterApi {
   util::Random random_;     // of faults
   uint64_t under_way_ = 0;  // entries of ours on the agenda
   uint64_t events_posted_ = 0;
+  std::map<std::string, client::EventRecord> events_;  // by namespace and name; those that somebody waited for
   uint64_t version_ = 1;
   util::Owner<SimulatedCluster> owner_{this};  // of what the agenda and the inbox hold
 };

@@ -42,7 +42,7 @@ TEST(SimulatedFaultsTest, AThrottledRequestHasNoEffect) {
   EXPECT_EQ(world.FindPod("a")->node_name, "");
   EXPECT_EQ(world.List(Kind::kPod).status.code, 429);
   EXPECT_THAT(world.List(Kind::kPod).objects, IsEmpty());
-  world.cluster.PostEvent({});
+  world.cluster.PostEvent({}, nullptr);
   EXPECT_EQ(world.cluster.events_posted(), 0u);
   EXPECT_EQ(world.noted.at(0), "throttled default/a");
   EXPECT_EQ(world.noted.at(1), "throttled Pod");

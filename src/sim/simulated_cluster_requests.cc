@@ -90,12 +90,56 @@ void SimulatedCluster::DeletePod(const ObjectName& pod, client::Answer done) {
       pod, [this, pod] { return RemovePod(pod); }, std::move(done));
 }
 
-// Nobody waits for it, so it takes no time.
-void SimulatedCluster::PostEvent(const client::EventRecord& event) {
-  const Fate fate = Draw(Access::kRead, KeyOf(event.regarding.namespace_, event.regarding.name));
-  if (!fate.refusal.ok()) return;
-  ++events_posted_;
-  if (on_event) on_event(event);
+// Without somebody who waits for it, it takes no time and is not kept.
+void SimulatedCluster::PostEvent(const client::EventRecord& event, client::Answer done) {
+  const Fate fate =
+      Draw(done ? Access::kWrite : Access::kRead, KeyOf(event.regarding.namespace_, event.regarding.name));
+  const auto take = [this](const client::EventRecord& taken) {
+    ++events_posted_;
+    if (on_event) on_event(taken);
+  };
+  if (!done) {
+    if (fate.refusal.ok()) take(event);
+    return;
+  }
+  Read(fate, [this, fate, take, event, done = std::move(done)]() -> std::function<void()> {
+    ApiStatus status = fate.refusal;
+    if (status.ok()) {
+      if (events_.emplace(KeyOf(event.regarding.namespace_, event.name), event).second) {
+        take(event);
+      } else {
+        status = {409, "events \"" + event.name + "\" already exists"};
+      }
+      if (fate.lost) status = ConnectionLost();
+    }
+    return [done, status = std::move(status)] { done(status); };
+  });
+}
+
+void SimulatedCluster::PatchEvent(const client::EventRecord& event, client::Answer done) {
+  const Fate fate = Draw(Access::kWrite, KeyOf(event.regarding.namespace_, event.regarding.name));
+  Read(fate, [this, fate, event, done = std::move(done)]() -> std::function<void()> {
+    ApiStatus status = fate.refusal;
+    if (status.ok()) {
+      const auto it = events_.find(KeyOf(event.regarding.namespace_, event.name));
+      if (it == events_.end()) {
+        status = {404, "events \"" + event.name + "\" not found"};
+      } else {
+        it->second.series = event.series;
+      }
+      if (fate.lost) status = ConnectionLost();
+    }
+    return [done, status = std::move(status)] {
+      if (done) done(status);
+    };
+  });
+}
+
+int64_t SimulatedCluster::EventCount(std::string_view reason) const {
+  int64_t count = 0;
+  for (const auto& [key, event] : events_)
+    if (event.reason == reason) count += event.series ? event.series->count : 1;
+  return count;
 }
 
 void SimulatedCluster::GetLease(const std::string& ns, const std::string& name,

@@ -352,7 +352,7 @@ TEST(SimulatedClusterTest, EventsAreCountedAndShown) {
   world.cluster.on_event = [&](const client::EventRecord& event) { reason = event.reason; };
   client::EventRecord event;
   event.reason = "FailedScheduling";
-  world.cluster.PostEvent(event);
+  world.cluster.PostEvent(event, nullptr);
   EXPECT_EQ(world.cluster.events_posted(), 1u);
   EXPECT_EQ(reason, "FailedScheduling");
 }

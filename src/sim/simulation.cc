@@ -23,6 +23,8 @@ Result<std::unique_ptr<Simulation>> Simulation::Make(const config::SchedulerConf
   scheduler_options.remember = options.remember;
   scheduler_options.verify = options.verify;
   scheduler_options.log = options.log;
+  scheduler_options.max_bindings = options.max_bindings;
+  scheduler_options.events = options.events;
   Result<std::unique_ptr<cycle::Scheduler>> scheduler = cycle::Scheduler::Make(
       config, registry, simulation->cluster_, simulation->inbox_, simulation->clock_, scheduler_options);
   if (!scheduler.ok()) return scheduler.error();

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "berth/error.h"
 #include "berth/registry.h"
@@ -26,6 +27,10 @@ struct SimulationOptions {
   Duration attempt_time{100'000};
   Time start = kSimulationStart;
   bool remember = true, verify = false;  // as in cycle::SchedulerOptions
+  // As in cycle::SchedulerOptions, whose defaults are a simulation's: nothing waits for the server, and an event takes
+  // no time.
+  size_t max_bindings = 0;
+  std::optional<client::EventWriterOptions> events = std::nullopt;
   LogSink* log = nullptr;  // of the plugins, in virtual time; may be null, else it outlives the simulation
 };
 

@@ -105,6 +105,40 @@ class SimulationTest : public ::testing::Test {
   Registry registry_;
 };
 
+// With the limits of a real cluster: every binding has its event, unless the server refused it.
+TEST_F(SimulationTest, EventsThatSomebodyWaitsForArriveThoughAnswersAreLost) {
+  for (const bool refusals : {false, true}) {
+    SimulationOptions options;
+    options.seed = options.cluster.seed = 5;
+    options.cluster.faults = refusals ? Faults::Default() : Faults{.lost_answer = 100, .slow = 100};
+    options.max_bindings = 8;
+    options.events.emplace();
+    options.events->max_waiting = 20;
+    options.events->max_under_way = 4;
+    Log log;
+    const auto simulation = Make(options, &log);
+    ASSERT_NE(simulation, nullptr);
+    AddNodes(*simulation, 20);
+    for (int i = 0; i < 300; ++i) AddPod(*simulation, "p" + std::to_string(i), "100m");
+    simulation->Start();
+    EXPECT_TRUE(simulation->RunUntilQuiet(kSimulationStart + Duration::Seconds(3600)));
+    EXPECT_EQ(simulation->scheduler().CheckInvariants(), "");
+    EXPECT_EQ(Unbound(*simulation), 0u);
+    EXPECT_EQ(log.bound, 300u);
+    const client::EventWriter::Counts& counts = simulation->scheduler().event_writer()->counts();
+    const int64_t arrived = simulation->cluster().EventCount("Scheduled");
+    EXPECT_EQ(counts.given_up + counts.dropped, 0u);
+    EXPECT_EQ(simulation->scheduler().unwritten_events(), 0u);
+    if (refusals) {
+      EXPECT_GT(counts.rejected, 0u);
+      EXPECT_LE(300 - arrived, static_cast<int64_t>(counts.rejected));
+    } else {
+      EXPECT_EQ(counts.rejected, 0u);
+      EXPECT_EQ(arrived, 300);
+    }
+  }
+}
+
 TEST_F(SimulationTest, WithoutFaultsEveryPodIsBoundAndItBecomesQuiet) {
   Log log;
   const auto simulation = Make({}, &log);

@@ -49,7 +49,12 @@ class Door final : public client::ClusterApi {
     cluster_.PatchPodStatus(patch, done);
   }
   void DeletePod(const client::ObjectName& pod, client::Answer done) override;
-  void PostEvent(const client::EventRecord& event) override { cluster_.PostEvent(event); }
+  void PostEvent(const client::EventRecord& event, client::Answer done) override {
+    cluster_.PostEvent(event, std::move(done));
+  }
+  void PatchEvent(const client::EventRecord& event, client::Answer done) override {
+    cluster_.PatchEvent(event, std::move(done));
+  }
   void GetLease(const std::string& ns, const std::string& name,
                 std::function<void(const client::ApiStatus&, const client::Lease&)> done) override {
     cluster_.GetLease(ns, name, done);

@@ -11,6 +11,8 @@
 
 namespace berth::net {
 
+class PeerCertificates;
+
 // Names are compared without regard to case; order and repetitions are kept.
 class Headers {
  public:
@@ -41,6 +43,8 @@ struct HttpRequest {
   std::string body;                              // its capacity exceeds its size by at least simdjson's padding
   std::string client_name;                       // common name of a verified client certificate; empty without one
   std::shared_ptr<const Asker> asker = nullptr;  // null: nobody knows
+  // The certificates that the client showed, verified or not; null: none.
+  std::shared_ptr<const PeerCertificates> peer = nullptr;
 };
 
 struct HttpResponse {

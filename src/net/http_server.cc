@@ -33,31 +33,52 @@ constexpr size_t kAcceptsPerTurn = 64;
 // From when memory was given back until the system gets it.
 constexpr Duration kTidyAfter = Duration::Millis(500);
 
-// A listening socket that does not block, and the port it got.
-Result<std::pair<int, uint16_t>> Listen(std::string address, uint16_t port) {
+int OpenSocket(const addrinfo& entry, const ListeningSocket::Options& options) {
+  const int fd = ::socket(entry.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd < 0) return -1;
+  const int on = 1, off = 0;
+  ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+  if (options.share_port) ::setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on));
+  if (options.all_families && entry.ai_family == AF_INET6)
+    ::setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+  if (::bind(fd, entry.ai_addr, entry.ai_addrlen) == 0 && ::listen(fd, SOMAXCONN) == 0) return fd;
+  const int reason = errno;
+  ::close(fd);
+  errno = reason;
+  return -1;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<ListeningSocket>> ListeningSocket::Open(const Options& options) {
+  std::string address = options.address;
   // As an IPv6 address is written before a port. Nothing within them is no address, and would be all of them.
   const bool six = address.find(':') != std::string::npos;
   if (six && address.starts_with('[') && address.ends_with(']')) address = address.substr(1, address.size() - 2);
-  const std::string where = (six ? "[" + address + "]" : address) + ":" + std::to_string(port);
-  addrinfo hints = {};
-  hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  const int code =
-      ::getaddrinfo(address.empty() ? nullptr : address.c_str(), std::to_string(port).c_str(), &hints, &found);
-  if (code != 0) return Error("listening on " + where + ": " + ::gai_strerror(code));
-  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(found, ::freeaddrinfo);
-  // "localhost" may be an address that this machine does not have, and another that it has.
+  const std::string where = (six ? "[" + address + "]" : address) + ":" + std::to_string(options.port);
+  // :: is both families, where there is the newer one.
+  const bool any = options.all_families && (address == "0.0.0.0" || address == "::");
+  std::vector<std::string> candidates = {address};
+  if (any) candidates = {"::", "0.0.0.0"};
   int fd = -1;
   int reason = 0;
-  for (const addrinfo* entry = found; entry != nullptr && fd < 0; entry = entry->ai_next) {
-    fd = ::socket(entry->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    const int on = 1;
-    if (fd >= 0) ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-    if (fd >= 0 && ::bind(fd, entry->ai_addr, entry->ai_addrlen) == 0 && ::listen(fd, SOMAXCONN) == 0) break;
-    reason = errno;
-    if (fd >= 0) ::close(fd);
-    fd = -1;
+  for (size_t i = 0; i < candidates.size() && fd < 0; ++i) {
+    addrinfo hints = {};
+    hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
+    hints.ai_socktype = SOCK_STREAM;
+    addrinfo* found = nullptr;
+    const int code = ::getaddrinfo(candidates[i].empty() ? nullptr : candidates[i].c_str(),
+                                   std::to_string(options.port).c_str(), &hints, &found);
+    if (code != 0 && i + 1 < candidates.size()) continue;
+    if (code != 0) return Error("listening on " + where + ": " + ::gai_strerror(code));
+    const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(found, ::freeaddrinfo);
+    // "localhost" may be an address that this machine does not have, and another that it has.
+    for (const addrinfo* entry = found; entry != nullptr && fd < 0; entry = entry->ai_next) {
+      fd = OpenSocket(*entry, options);
+      if (fd < 0) reason = errno;
+    }
+    // What is taken is taken, in one family as in both.
+    if (fd < 0 && reason == EADDRINUSE) break;
   }
   if (fd < 0) return Error("listening on " + where + ": " + std::strerror(reason));
   sockaddr_storage bound = {};
@@ -65,10 +86,14 @@ Result<std::pair<int, uint16_t>> Listen(std::string address, uint16_t port) {
   ::getsockname(fd, reinterpret_cast<sockaddr*>(&bound), &length);
   const in_port_t number = bound.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6&>(bound).sin6_port
                                                        : reinterpret_cast<const sockaddr_in&>(bound).sin_port;
-  return std::pair(fd, static_cast<uint16_t>(ntohs(number)));
+  return std::shared_ptr<ListeningSocket>(new ListeningSocket(fd, ntohs(number)));
 }
 
-}  // namespace
+ListeningSocket::~ListeningSocket() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+int ListeningSocket::Release() { return std::exchange(fd_, -1); }
 
 struct HttpServer::Impl {
   Impl(const ServerOptions& options, Handler handler) : shared(options, std::move(handler)) {}
@@ -194,9 +219,18 @@ Result<std::unique_ptr<HttpServer>> HttpServer::Start(const ServerOptions& optio
     if (!tls.ok()) return tls.error();
     impl->shared.tls = std::move(tls).value();
   }
-  const Result<std::pair<int, uint16_t>> listening = Listen(options.address, options.port);
-  if (!listening.ok()) return listening.error();
-  impl->port = listening->second;
+  std::shared_ptr<ListeningSocket> listener = options.listener;
+  if (!listener) {
+    ListeningSocket::Options where;
+    where.address = options.address;
+    where.port = options.port;
+    Result<std::shared_ptr<ListeningSocket>> opened = ListeningSocket::Open(where);
+    if (!opened.ok()) return opened.error();
+    listener = std::move(opened).value();
+  }
+  impl->port = listener->port();
+  const int listening = listener->Release();
+  if (listening < 0) return Error("the listening socket is in use already");
   for (size_t i = 0; i < std::max<size_t>(options.threads, 1); ++i) {
     impl->workers.push_back(std::make_unique<ServerWorker>());
     impl->workers.back()->loop->Start();
@@ -208,7 +242,7 @@ Result<std::unique_ptr<HttpServer>> HttpServer::Start(const ServerOptions& optio
     });
   };
   impl->shared.Begin();
-  impl->workers[0]->loop->Post([impl = impl.get(), fd = listening->first] { impl->Accept(fd); });
+  impl->workers[0]->loop->Post([impl = impl.get(), fd = listening] { impl->Accept(fd); });
   return std::unique_ptr<HttpServer>(new HttpServer(std::move(impl)));
 }
 

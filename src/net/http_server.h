@@ -15,10 +15,36 @@
 
 namespace berth::net {
 
+// A socket that listens: clients can connect from when it is there, and wait until a server takes it over.
+class ListeningSocket {
+ public:
+  struct Options {
+    std::string address = "127.0.0.1";  // or a name; "::1" and "[::1]" are the same
+    uint16_t port = 0;                  // 0: any that is free
+    bool all_families = false;          // 0.0.0.0 and :: are both of them, where the machine has both
+    bool share_port = false;            // others may listen there as well, if they share it, too (SO_REUSEPORT)
+  };
+  // Errors name address and port.
+  static Result<std::shared_ptr<ListeningSocket>> Open(const Options& options);
+  ~ListeningSocket();
+  ListeningSocket(const ListeningSocket&) = delete;
+  ListeningSocket& operator=(const ListeningSocket&) = delete;
+
+  uint16_t port() const { return port_; }
+  // The socket is the caller's from here on; -1 if it is somebody's already.
+  int Release();
+
+ private:
+  ListeningSocket(int fd, uint16_t port) : fd_(fd), port_(port) {}
+  int fd_;
+  uint16_t port_;
+};
+
 struct ServerOptions {
-  std::string address = "127.0.0.1";  // or a name; "::1" and "[::1]" are the same
-  uint16_t port = 0;                  // 0: any that is free
-  const TlsOptions* tls = nullptr;    // null: plain; read during Start
+  std::shared_ptr<ListeningSocket> listener;  // goes before address and port
+  std::string address = "127.0.0.1";          // or a name; "::1" and "[::1]" are the same
+  uint16_t port = 0;                          // 0: any that is free
+  const TlsOptions* tls = nullptr;            // null: plain; read during Start
   // Threads that read, call the handler and write. A connection stays with one of them.
   size_t threads = 1;
 

@@ -161,6 +161,7 @@ Task<bool> ServerConnection::StartTls() {
   const Io io = co_await stream_.Handshake();
   if (io == Io::kOk) {
     client_name_ = stream_.tls()->PeerName();
+    peer_ = stream_.tls()->Peer();
     co_return true;
   }
   if (io != Io::kCancelled && stream_.tls()->heard()) {
@@ -207,6 +208,7 @@ Task<void> ServerConnection::Serve() {
     const bool keep = parser.head().keep_alive && !guest;
     const bool old_client = parser.head().minor_version == 0;
     request.client_name = client_name_;
+    request.peer = peer_;
 
     // Until the answer is there, or this ends.
     struct Following {

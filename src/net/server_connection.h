@@ -154,6 +154,7 @@ class ServerConnection {
   InputBuffer input_;
   ConnectionTable::Place place_;
   std::string client_name_;
+  std::shared_ptr<const PeerCertificates> peer_;
   std::string problem_;  // what a refusal says
   std::shared_ptr<AnswerSlot> slot_;
   bool idle_ = true;

@@ -2,6 +2,7 @@
 #include "net/tls.h"
 
 #include <arpa/inet.h>
+#include <netinet/in.h>
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
@@ -15,10 +16,13 @@
 #include <cstdint>
 #include <cstring>
 #include <mutex>
+#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "net/certificate_pem.h"
+#include "net/tls_server_names.h"
 #include "util/core_dumps.h"
 #include "util/read_file.h"
 
@@ -34,22 +38,14 @@ struct Freeing {
 };
 using BioPtr = std::unique_ptr<BIO, Freeing<BIO_free_all>>;
 using X509Ptr = std::unique_ptr<X509, Freeing<X509_free>>;
-using KeyPtr = std::unique_ptr<EVP_PKEY, Freeing<EVP_PKEY_free>>;
+using SharedKey = std::shared_ptr<EVP_PKEY>;
 using ContextPtr = std::shared_ptr<SSL_CTX>;
 
 constexpr uint64_t kMaxPemBytes = uint64_t{16} << 20;  // no bundle of authorities comes near it
 constexpr unsigned char kProtocols[] = "\x08http/1.1";
 constexpr unsigned int kProtocolsLength = sizeof(kProtocols) - 1;
 
-// The newest complaint of OpenSSL, and none left behind for the next caller.
-std::string Reason() {
-  const unsigned long code = ERR_peek_last_error();
-  ERR_clear_error();
-  if (code == 0) return "unknown reason";
-  if (ERR_SYSTEM_ERROR(code)) return std::strerror(ERR_GET_REASON(code));
-  const char* text = ERR_reason_error_string(code);
-  return text != nullptr ? text : "error " + std::to_string(code);
-}
+std::string Reason() { return OpenSslReason(); }
 
 // A BIO on a socket whose writes raise no SIGPIPE when the peer has gone; OpenSSL's own does.
 int SocketOf(BIO* bio) { return static_cast<int>(reinterpret_cast<intptr_t>(BIO_get_data(bio))); }
@@ -103,26 +99,13 @@ Result<Pem> ReadPem(const std::string& file, const std::string& data, const char
 
 BioPtr OpenPem(const Pem& pem) { return BioPtr(BIO_new_mem_buf(pem.text.data(), static_cast<int>(pem.text.size()))); }
 
-Result<std::vector<X509Ptr>> ReadCertificates(const Pem& pem) {
-  const BioPtr bio = OpenPem(pem);
-  std::vector<X509Ptr> certificates;
-  ERR_clear_error();
-  while (X509* one = PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr)) certificates.emplace_back(one);
-  const unsigned long end = ERR_peek_last_error();
-  if (ERR_GET_LIB(end) != ERR_LIB_PEM || ERR_GET_REASON(end) != PEM_R_NO_START_LINE)
-    return Error(pem.name + ": " + Reason());
-  ERR_clear_error();
-  if (certificates.empty()) return Error(pem.name + ": no PEM certificate in it");
-  return certificates;
-}
-
 int RefusePassphrase(char*, int, int, void*) { return -1; }
 
 // The certificate, and behind it those that vouch for it.
 Error UseCertificate(SSL_CTX* context, const Pem& certificate) {
-  Result<std::vector<X509Ptr>> chain = ReadCertificates(certificate);
+  Result<std::vector<SharedX509>> chain = ReadCertificates(certificate.name, certificate.text);
   if (!chain.ok()) return chain.error();
-  const std::vector<X509Ptr>& certificates = *chain;
+  const std::vector<SharedX509>& certificates = *chain;
   if (SSL_CTX_use_certificate(context, certificates[0].get()) != 1) return Error(certificate.name + ": " + Reason());
   for (size_t i = 1; i < certificates.size(); ++i) {
     if (SSL_CTX_add1_chain_cert(context, certificates[i].get()) != 1) return Error(certificate.name + ": " + Reason());
@@ -130,29 +113,35 @@ Error UseCertificate(SSL_CTX* context, const Pem& certificate) {
   return Error::Ok();
 }
 
-// REQUIRES: `certificate` is in use.
-Error UseKey(SSL_CTX* context, const Pem& certificate, const Pem& key) {
+Result<SharedKey> ReadKey(X509* owner, const Pem& certificate, const Pem& key) {
   util::ForbidCoreDumps();
   const BioPtr bio = OpenPem(key);
-  const KeyPtr parsed(PEM_read_bio_PrivateKey(bio.get(), nullptr, RefusePassphrase, nullptr));
+  SharedKey parsed(PEM_read_bio_PrivateKey(bio.get(), nullptr, RefusePassphrase, nullptr), EVP_PKEY_free);
   if (!parsed) {
     const std::string reason = Reason();
     return Error(key.name + ": no usable PEM private key (without a passphrase) in it: " + reason);
   }
-  if (X509_check_private_key(SSL_CTX_get0_certificate(context), parsed.get()) != 1) {
+  if (X509_check_private_key(owner, parsed.get()) != 1) {
     ERR_clear_error();
     return Error(key.name + ": does not belong to the certificate in " + certificate.name);
   }
-  if (SSL_CTX_use_PrivateKey(context, parsed.get()) != 1) return Error(key.name + ": " + Reason());
+  return parsed;
+}
+
+// REQUIRES: `certificate` is in use.
+Error UseKey(SSL_CTX* context, const Pem& certificate, const Pem& key) {
+  const Result<SharedKey> parsed = ReadKey(SSL_CTX_get0_certificate(context), certificate, key);
+  if (!parsed.ok()) return parsed.error();
+  if (SSL_CTX_use_PrivateKey(context, parsed->get()) != 1) return Error(key.name + ": " + Reason());
   return Error::Ok();
 }
 
 Error Believe(SSL_CTX* context, const Pem& authorities, bool name_them) {
-  Result<std::vector<X509Ptr>> read = ReadCertificates(authorities);
+  Result<std::vector<SharedX509>> read = ReadCertificates(authorities.name, authorities.text);
   if (!read.ok()) return read.error();
   // A certificate that is named here is believed, also one that another has signed; Go's programs do the same.
   X509_STORE_set_flags(SSL_CTX_get_cert_store(context), X509_V_FLAG_PARTIAL_CHAIN);
-  for (const X509Ptr& one : *read) {
+  for (const SharedX509& one : *read) {
     if (X509_STORE_add_cert(SSL_CTX_get_cert_store(context), one.get()) != 1)
       return Error(authorities.name + ": " + Reason());
     // Tells clients whose certificates are welcome.
@@ -184,13 +173,129 @@ int ChooseProtocol(SSL*, const unsigned char** out, unsigned char* length, const
   return SSL_TLSEXT_ERR_OK;
 }
 
+// Certificates by name, of a context that goes with them.
+struct NamedCertificates {
+  struct One {
+    std::vector<SharedX509> chain;
+    SharedKey key;
+    std::unique_ptr<STACK_OF(X509), void (*)(STACK_OF(X509)*)> others{nullptr, nullptr};
+  };
+  std::vector<One> all;
+  ServerNames names;
+};
+
+int NamedCertificatesIndex() {
+  static const int index = SSL_CTX_get_ex_new_index(
+      0, nullptr, nullptr, nullptr,
+      [](void*, void* kept, CRYPTO_EX_DATA*, int, long, void*) { delete static_cast<NamedCertificates*>(kept); });
+  return index;
+}
+
+// The address at which a client has reached us, as text.
+std::string LocalAddress(SSL* ssl) {
+  sockaddr_storage address = {};
+  socklen_t length = sizeof(address);
+  char text[INET6_ADDRSTRLEN] = {};
+  if (::getsockname(SocketOf(SSL_get_rbio(ssl)), reinterpret_cast<sockaddr*>(&address), &length) != 0) return "";
+  if (address.ss_family == AF_INET) {
+    ::inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in&>(address).sin_addr, text, sizeof(text));
+  } else if (address.ss_family == AF_INET6) {
+    const in6_addr& six = reinterpret_cast<const sockaddr_in6&>(address).sin6_addr;
+    if (IN6_IS_ADDR_V4MAPPED(&six) != 0)
+      ::inet_ntop(AF_INET, &six.s6_addr[12], text, sizeof(text));
+    else
+      ::inet_ntop(AF_INET6, &six, text, sizeof(text));
+  }
+  return text;
+}
+
+int ChooseCertificate(SSL* ssl, int*, void* argument) {
+  const auto& named = *static_cast<const NamedCertificates*>(argument);
+  const char* asked = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
+  const std::optional<size_t> found =
+      asked != nullptr ? named.names.Find(asked) : named.names.FindAddress(LocalAddress(ssl));
+  if (!found) return SSL_TLSEXT_ERR_NOACK;
+  const NamedCertificates::One& one = named.all[*found];
+  if (SSL_use_cert_and_key(ssl, one.chain[0].get(), one.key.get(), one.others.get(), 1) != 1) {
+    ERR_clear_error();
+    return SSL_TLSEXT_ERR_ALERT_FATAL;
+  }
+  return SSL_TLSEXT_ERR_OK;
+}
+
+Error UseNamed(SSL_CTX* context, const std::vector<NamedCertificate>& options) {
+  if (options.empty()) return Error::Ok();
+  auto named = std::make_unique<NamedCertificates>();
+  for (const NamedCertificate& option : options) {
+    const Result<Pem> certificate = ReadPem(option.certificate_file, "", "certificate");
+    if (!certificate.ok()) return certificate.error();
+    const Result<Pem> key = ReadPem(option.key_file, "", "private key");
+    if (!key.ok()) return key.error();
+    Result<std::vector<SharedX509>> chain = ReadCertificates(certificate->name, certificate->text);
+    if (!chain.ok()) return chain.error();
+    NamedCertificates::One one;
+    one.chain = std::move(chain).value();
+    const Result<SharedKey> parsed = ReadKey(one.chain[0].get(), *certificate, *key);
+    if (!parsed.ok()) return parsed.error();
+    one.key = *parsed;
+    one.others = {sk_X509_new_null(), [](STACK_OF(X509) * stack) { sk_X509_free(stack); }};
+    for (size_t i = 1; i < one.chain.size(); ++i) sk_X509_push(one.others.get(), one.chain[i].get());
+    named->names.Add(named->all.size(), option.names, CommonNameOf(one.chain[0].get(), WhichName::kLast),
+                     DnsNamesOf(one.chain[0].get()));
+    named->all.push_back(std::move(one));
+  }
+  SSL_CTX_set_tlsext_servername_callback(context, ChooseCertificate);
+  SSL_CTX_set_tlsext_servername_arg(context, named.get());
+  if (SSL_CTX_set_ex_data(context, NamedCertificatesIndex(), named.get()) != 1) return Error("TLS: " + Reason());
+  named.release();  // the context's from here on
+  return Error::Ok();
+}
+
+Error UseSettings(SSL_CTX* context, const TlsSettings& settings) {
+  const int version = settings.min_version == TlsVersion::k10   ? TLS1_VERSION
+                      : settings.min_version == TlsVersion::k11 ? TLS1_1_VERSION
+                      : settings.min_version == TlsVersion::k12 ? TLS1_2_VERSION
+                                                                : TLS1_3_VERSION;
+  // OpenSSL does not speak the old versions unless all its own objections are off.
+  if (version < TLS1_2_VERSION) SSL_CTX_set_security_level(context, 0);
+  SSL_CTX_set_min_proto_version(context, version);
+  if (!settings.cipher_suites.empty()) {
+    const Result<std::string> list = OpenSslCipherList(settings.cipher_suites);
+    if (!list.ok()) return list.error();
+    if (list->empty()) {
+      SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION);  // which has its own, and nothing can be said of those
+    } else if (SSL_CTX_set_cipher_list(context, list->c_str()) != 1) {
+      ERR_clear_error();
+      return Error("none of the cipher suites that are given is one that OpenSSL has");
+    }
+  }
+  std::vector<int> groups;
+  for (const int32_t id : settings.curve_preferences) {
+    groups.push_back(id == 23   ? NID_X9_62_prime256v1
+                     : id == 24 ? NID_secp384r1
+                     : id == 25 ? NID_secp521r1
+                                : NID_X25519);
+  }
+  if (!groups.empty() && SSL_CTX_set1_groups(context, groups.data(), groups.size()) != 1)
+    return Error("TLS curve preferences: " + Reason());
+  return Error::Ok();
+}
+
+// For servers that ask and do not judge. The verdict that stays with the session says so: nobody is known by name.
+int AcceptAnyCertificate(X509_STORE_CTX* check, void*) {
+  X509_STORE_CTX_set_error(check, X509_V_ERR_APPLICATION_VERIFICATION);
+  return 1;
+}
+
 Result<ContextPtr> BuildServer(const TlsOptions& options) {
-  Result<Pem> certificate = ReadPem(options.certificate_file, "", "certificate");
+  Result<Pem> certificate = ReadPem(options.certificate_file, options.certificate_data, "certificate");
   if (!certificate.ok()) return certificate.error();
-  Result<Pem> key = ReadPem(options.key_file, "", "private key");
+  Result<Pem> key = ReadPem(options.key_file, options.key_data, "private key");
   if (!key.ok()) return key.error();
   ContextPtr context = NewContext(TLS_server_method());
   if (!context) return Error("TLS: " + Reason());
+  if (Error error = UseSettings(context.get(), options.settings); !error.ok()) return error;
+  if (Error error = UseNamed(context.get(), options.named); !error.ok()) return error;
   if (Error error = UseCertificate(context.get(), *certificate); !error.ok()) return error;
   if (Error error = UseKey(context.get(), *certificate, *key); !error.ok()) return error;
   SSL_CTX_set_alpn_select_cb(context.get(), ChooseProtocol, nullptr);
@@ -201,6 +306,11 @@ Result<ContextPtr> BuildServer(const TlsOptions& options) {
     if (!authorities.ok()) return authorities.error();
     if (Error error = Believe(context.get(), *authorities, true); !error.ok()) return error;
     SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
+  } else if (options.ask_for) {
+    SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
+    SSL_CTX_set_cert_verify_callback(context.get(), AcceptAnyCertificate, nullptr);
+  }
+  if (!options.client_ca_file.empty() || options.ask_for) {
     SSL_CTX_set_options(context.get(), SSL_OP_NO_TICKET);
     SSL_CTX_set_num_tickets(context.get(), 0);
   }
@@ -334,16 +444,10 @@ std::string TlsSession::PeerName() const {
       SSL_get_verify_result(impl_->ssl.get()) != X509_V_OK) {
     return "";
   }
-  X509_NAME* subject = X509_get_subject_name(peer.get());
-  const int at = X509_NAME_get_index_by_NID(subject, NID_commonName, -1);
-  if (at < 0) return "";
-  unsigned char* text = nullptr;
-  const int length = ASN1_STRING_to_UTF8(&text, X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at)));
-  if (length < 0) return "";
-  std::string name(reinterpret_cast<const char*>(text), static_cast<size_t>(length));
-  OPENSSL_free(text);
-  return name;
+  return CommonNameOf(peer.get(), WhichName::kFirst);
 }
+
+std::shared_ptr<const PeerCertificates> TlsSession::Peer() const { return PeerOf(impl_->ssl.get()); }
 
 std::string TlsSession::Version() const { return SSL_get_version(impl_->ssl.get()); }
 
@@ -357,6 +461,7 @@ std::string TlsSession::Protocol() const {
 struct TlsContext::Impl {
   bool server = false;
   std::string server_name;
+  std::function<std::vector<std::shared_ptr<const CertificatePool>>()> ask_for;
   std::function<Result<ContextPtr>()> build;
   std::function<void(const Error&)> on_warning;
   std::vector<std::string> files;
@@ -404,7 +509,13 @@ Result<std::shared_ptr<TlsContext>> TlsContext::Server(const TlsOptions& options
   impl->server = true;
   impl->build = [options] { return BuildServer(options); };
   impl->on_warning = options.on_warning;
-  impl->files = {options.certificate_file, options.key_file};
+  impl->ask_for = options.ask_for;
+  if (options.certificate_data.empty()) impl->files.push_back(options.certificate_file);
+  if (options.key_data.empty()) impl->files.push_back(options.key_file);
+  for (const NamedCertificate& named : options.named) {
+    impl->files.push_back(named.certificate_file);
+    impl->files.push_back(named.key_file);
+  }
   if (!options.client_ca_file.empty()) impl->files.push_back(options.client_ca_file);
   impl->look_every = std::chrono::nanoseconds(options.look_every.ns);
   if (Error error = impl->Load(); !error.ok()) return error;
@@ -438,6 +549,7 @@ Result<std::unique_ptr<TlsSession>> TlsContext::NewSession(int fd, const std::st
   SSL_set_bio(ssl, bio, bio);
   if (impl_->server) {
     SSL_set_accept_state(ssl);
+    if (impl_->ask_for) NameAuthorities(ssl, impl_->ask_for());
   } else {
     const std::string& name = impl_->server_name.empty() ? host : impl_->server_name;
     unsigned char address[sizeof(in6_addr)];
@@ -458,7 +570,7 @@ namespace {
 
 // Whether who is at the other end would pass the handshake with this context.
 bool LetsIn(SSL_CTX* context, SSL* ssl) {
-  if ((SSL_CTX_get_verify_mode(context) & SSL_VERIFY_PEER) == 0) return true;
+  if ((SSL_CTX_get_verify_mode(context) & SSL_VERIFY_FAIL_IF_NO_PEER_CERT) == 0) return true;
   X509* const certificate = SSL_get0_peer_certificate(ssl);
   if (certificate == nullptr) return false;
   const std::unique_ptr<X509_STORE_CTX, Freeing<X509_STORE_CTX_free>> check(X509_STORE_CTX_new());

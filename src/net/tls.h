@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TLS 1.2 and newer on a socket, for servers and clients. OpenSSL is behind it and seen in tls*.cc alone.
+// TLS on a socket, for servers and clients; 1.2 and newer unless a server is told otherwise. OpenSSL is behind it and
+// seen in *.cc alone.
 #pragma once
 
 #include <cstddef>
@@ -7,23 +8,41 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "berth/clock.h"
 #include "berth/error.h"
+#include "net/certificates.h"
+#include "net/tls_settings.h"
 
 namespace berth::net {
 
+// What a server shows to clients that ask for one of the names (SNI), or, without asking for any, reach the server at
+// an address that is one of them.
+struct NamedCertificate {
+  std::string certificate_file, key_file;
+  // "*.example.com" stands for one label. Names that are given go before those of other certificates, and whole names
+  // before patterns. Empty: the names in the certificate.
+  std::vector<std::string> names;
+};
+
 // What a server shows, and whom it lets in.
 struct TlsOptions {
-  std::string certificate_file;  // PEM, the server's first, then its chain
-  std::string key_file;          // PEM
+  std::string certificate_file = {};                 // PEM, the server's first, then its chain
+  std::string key_file = {};                         // PEM
+  std::string certificate_data = {}, key_data = {};  // PEM as well; go before files
+  std::vector<NamedCertificate> named = {};
+  TlsSettings settings = {};
+  // Not null: clients are asked for a certificate, and need not have one. What they show is not judged here but goes
+  // with their requests (HttpRequest::peer). Called for each connection: whose certificates are welcome.
+  std::function<std::vector<std::shared_ptr<const CertificatePool>>()> ask_for = nullptr;
   // Not empty: clients must show a certificate that one of these signed. When the file changes, that goes for requests
   // on connections that are kept, too.
-  std::string client_ca_file;
+  std::string client_ca_file = {};
   // How often, at most, the files are looked at for changes; that happens when a client connects or asks again.
   Duration look_every = Duration::Seconds(1);
   // Told when changed files cannot be used; the ones read before stay in use, and the next look tries again.
-  std::function<void(const Error&)> on_warning;
+  std::function<void(const Error&)> on_warning = nullptr;
 };
 
 // Whom a client believes, and what it shows. Data (PEM) goes before files; without any CA the system's are believed.
@@ -67,6 +86,8 @@ class TlsSession {
   bool heard() const;
   // The common name of the peer's verified certificate; empty without one.
   std::string PeerName() const;
+  // What the peer showed, verified or not; null: nothing.
+  std::shared_ptr<const PeerCertificates> Peer() const;
   // "TLSv1.3"; and the protocol agreed on ("http/1.1"), empty without.
   std::string Version() const;
   std::string Protocol() const;

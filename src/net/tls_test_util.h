@@ -13,6 +13,7 @@
 #include <fstream>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace berth::net {
 
@@ -36,7 +37,7 @@ std::string ToPem(const Write& write) {
 // "DNS:localhost,IP:127.0.0.1".
 inline TestIdentity MakeIdentity(const std::string& common_name, const std::string& names = "",
                                  const TestIdentity* issuer = nullptr, long valid_seconds = 3600,
-                                 bool authority = false) {
+                                 bool authority = false, const std::vector<std::string>& organizations = {}) {
   static std::atomic<long> serial{1};
   TestIdentity made;
   made.key = std::shared_ptr<EVP_PKEY>(EVP_EC_gen("P-256"), EVP_PKEY_free);
@@ -47,8 +48,12 @@ inline TestIdentity MakeIdentity(const std::string& common_name, const std::stri
   X509_gmtime_adj(X509_getm_notBefore(x509), -7200);
   X509_gmtime_adj(X509_getm_notAfter(x509), valid_seconds);
   X509_set_pubkey(x509, made.key.get());
-  X509_NAME_add_entry_by_txt(X509_get_subject_name(x509), "CN", MBSTRING_UTF8,
-                             reinterpret_cast<const unsigned char*>(common_name.c_str()), -1, -1, 0);
+  const auto name = [&](const char* kind, const std::string& value) {
+    X509_NAME_add_entry_by_txt(X509_get_subject_name(x509), kind, MBSTRING_UTF8,
+                               reinterpret_cast<const unsigned char*>(value.c_str()), -1, -1, 0);
+  };
+  for (const std::string& organization : organizations) name("O", organization);
+  name("CN", common_name);
   X509* signer = issuer != nullptr ? issuer->certificate.get() : x509;
   X509_set_issuer_name(x509, X509_get_subject_name(signer));
   const auto add = [&](int kind, const std::string& value) {

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serving/token_authenticator.h"
+
+#include <utility>
+
+#include "api/json_scan.h"
+#include "util/text.h"
+
+namespace berth::serving {
+namespace {
+
+std::string BodyOf(std::string_view token) {
+  std::string body = R"({"kind":"TokenReview","apiVersion":"authentication.k8s.io/v1","metadata":{},"spec":{"token":)";
+  AppendJsonString(util::ValidUtf8(token), body);
+  return body + R"(},"status":{"user":{}}})";
+}
+
+std::string TextAt(const Value& object, std::string_view key) {
+  const Value* found = object.Find(key);
+  return found != nullptr && found->kind() == Value::Kind::kString ? found->text() : "";
+}
+
+std::vector<std::string> TextsOf(const Value* list) {
+  std::vector<std::string> texts;
+  if (list == nullptr) return texts;
+  for (const Value& item : list->items()) {
+    if (item.kind() == Value::Kind::kString) texts.push_back(item.text());
+  }
+  return texts;
+}
+
+TokenAnswer AnswerOf(const Result<Value>& review) {
+  TokenAnswer answer;
+  if (!review.ok()) {
+    answer.problem = review.error().text();
+    answer.busy = review.error().kind() == ErrorKind::kUnsent;
+    return answer;
+  }
+  const Value* authenticated = review->Find("authenticated");
+  if (authenticated == nullptr || !authenticated->bool_value()) {
+    answer.problem = TextAt(*review, "error");
+    return answer;
+  }
+  UserInfo user;
+  if (const Value* said = review->Find("user"); said != nullptr) {
+    user.name = TextAt(*said, "username");
+    user.uid = TextAt(*said, "uid");
+    user.groups = TextsOf(said->Find("groups"));
+    if (const Value* extra = said->Find("extra"); extra != nullptr) {
+      for (const auto& [key, values] : extra->members()) user.extra[key] = TextsOf(&values);
+    }
+  }
+  answer.user = std::move(user);
+  return answer;
+}
+
+}  // namespace
+
+TokenAuthenticator::TokenAuthenticator(ReviewClient& reviews, Duration keep, const Clock& steady_clock,
+                                       ServingObserver* observer)
+    : reviews_(reviews), keep_(keep), clock_(steady_clock), observer_(observer) {}
+
+void TokenAuthenticator::Authenticate(std::string_view token, Done done) {
+  std::string key = digest_.Of(token);
+  std::optional<TokenAnswer> known;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const TokenAnswer* kept = kept_.Find(key, clock_.Now())) known = *kept;
+    if (!known) {
+      std::vector<Done>& waiting = waiting_[key];
+      waiting.push_back(std::move(done));
+      if (waiting.size() > 1) key.clear();
+    }
+  }
+  if (observer_ != nullptr) observer_->TokenLookedUp(known.has_value());
+  if (known) return done(*known);
+  if (key.empty()) return;
+  reviews_.Post(BodyOf(token), [this, key](const Result<Value>& review) { Finish(key, AnswerOf(review)); });
+}
+
+void TokenAuthenticator::Finish(const std::string& key, const TokenAnswer& answer) {
+  std::vector<Done> waiting;
+  {
+    const std::lock_guard lock(mutex_);
+    if (answer.problem.empty()) kept_.Put(key, answer, clock_.Now(), keep_);
+    const auto found = waiting_.find(key);
+    if (found != waiting_.end()) {
+      waiting = std::move(found->second);
+      waiting_.erase(found);
+    }
+  }
+  for (const Done& done : waiting) done(answer);
+}
+
+}  // namespace berth::serving

@@ -19,6 +19,7 @@ bool LooksLikeNumber(std::string_view text) {
     return false;
   // Versions such as 1.36.4 are no numbers; neither has two dots.
   if (std::ranges::count(text, '.') > 1) return false;
+  if (!std::ranges::any_of(text, [](char c) { return c >= '0' && c <= '9'; })) return false;
   return std::ranges::all_of(text, [](char c) {
     return std::isxdigit(static_cast<unsigned char>(c)) != 0 ||
            std::string_view("+-._xXoObBTtZz:eE ").find(c) != std::string_view::npos;

@@ -11,6 +11,7 @@
 
 #include "api/json_value.h"
 #include "berth/args.h"
+#include "client/resource_path.h"
 
 namespace berth::serving {
 namespace {
@@ -158,8 +159,8 @@ void AuthenticationConfigMap::Watch() {
   status_ = 0;
   rest_.clear();
   stream_ = link_.Stream(
-      std::string(kCollection) + "?allowWatchBookmarks=true&" + kByName + "&resourceVersion=" + version_ +
-          "&timeoutSeconds=" + std::to_string(seconds) + "&watch=true",
+      std::string(kCollection) + "?allowWatchBookmarks=true&" + kByName + "&resourceVersion=" +
+          client::UrlEncode(version_) + "&timeoutSeconds=" + std::to_string(seconds) + "&watch=true",
       Duration::Seconds(seconds + kGrace),
       [this](int status, const net::Headers&) {
         const std::lock_guard guard(mutex_);
@@ -170,6 +171,7 @@ void AuthenticationConfigMap::Watch() {
 
 void AuthenticationConfigMap::OnPiece(std::string_view piece) {
   std::vector<std::string> lines;
+  bool bad = false;
   {
     const std::lock_guard lock(mutex_);
     if (stopped_ || over_ || status_ != 200) return;
@@ -178,15 +180,15 @@ void AuthenticationConfigMap::OnPiece(std::string_view piece) {
       if (end > 0) lines.push_back(rest_.substr(0, end));
       rest_.erase(0, end + 1);
     }
-    if (rest_.size() > kMaxLine) over_ = true;
+    bad = rest_.size() > kMaxLine;
   }
-  for (const std::string& line : lines) {
-    if (OnLine(line)) continue;
+  for (const std::string& line : lines) bad = bad || !OnLine(line);
+  if (!bad) return;
+  {
     const std::lock_guard lock(mutex_);
-    over_ = true;
-    version_.clear();
-    return;
+    over_ = true;  // whatever else it says, and its end
   }
+  Again(true, true);
 }
 
 bool AuthenticationConfigMap::OnLine(const std::string& line) {
@@ -205,15 +207,15 @@ bool AuthenticationConfigMap::OnLine(const std::string& line) {
 }
 
 void AuthenticationConfigMap::OnEnd(const Error& error) {
-  bool failed = false, from_scratch = false;
+  bool failed = false, refused = false;
   {
     const std::lock_guard lock(mutex_);
-    if (stopped_) return;
+    if (stopped_ || over_) return;
     over_ = true;
-    failed = !error.ok() || status_ != 200;
-    from_scratch = version_.empty() || status_ != 200;
+    refused = status_ != 200;
+    failed = refused || !error.ok();
   }
-  Again(failed, from_scratch);
+  Again(failed, refused);
 }
 
 // Never at once: a server that ends every watch must not be asked in a circle.

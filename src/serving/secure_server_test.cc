@@ -47,6 +47,10 @@ class SecureServerTest : public ::testing::Test {
     options_.bind_address = "127.0.0.1";
     options_.look_every = Duration{};
     options_.client_ca_file = folder_.Write("ca.crt", authority_.certificate_pem);
+    // Making one with RSA takes longer than all else here.
+    const net::TestIdentity own = net::MakeIdentity("localhost", "IP:127.0.0.1");
+    options_.tls_cert_file = folder_.Write("own.crt", own.certificate_pem);
+    options_.tls_private_key_file = folder_.Write("own.key", own.key_pem);
   }
   ~SecureServerTest() override { server_ = nullptr; }
 
@@ -287,6 +291,7 @@ TEST_F(SecureServerTest, AClusterThatDoesNotSayIsToleratedOrNot) {
 }
 
 TEST_F(SecureServerTest, WithoutAnApiServerTokensAreIgnoredAndTheRestIsForbidden) {
+  options_.tls_cert_file = options_.tls_private_key_file = "";
   Start();
   EXPECT_EQ(Status("/healthz", {.token = "any"}), 200);
   EXPECT_EQ(Status("/metrics", {.token = "any"}), 403);
@@ -314,7 +319,7 @@ TEST_F(SecureServerTest, NoSecretIsLogged) {
 TEST_F(SecureServerTest, PortZeroIsNothingAtAll) {
   options_.secure_port = 0;
   options_.client_ca_file = folder_.Path("none");
-  options_.tls_cert_file = folder_.Path("none");
+  options_.tls_cert_file = options_.tls_private_key_file = folder_.Path("none");
   options_.authentication_kubeconfig = folder_.Path("none");
   ASSERT_TRUE(Open().ok());
   EXPECT_FALSE(server_->enabled());
@@ -340,9 +345,12 @@ TEST_F(SecureServerTest, WhatCannotBeUsedIsAnErrorAtTheStart) {
   options_.authorization_kubeconfig = folder_.Path("none");
   fails("failed to get delegated authorization kubeconfig: ");
   options_.authorization_kubeconfig = "";
-  options_.tls_cert_file = options_.tls_private_key_file = folder_.Path("none");
+  const std::string certificate = options_.tls_cert_file;
+  options_.tls_cert_file = folder_.Path("none");
   fails(folder_.Path("none"));
-  options_.tls_cert_file = options_.tls_private_key_file = "";
+  options_.tls_cert_file = folder_.Write("other.crt", jane_.certificate_pem);
+  fails("does not belong to the certificate in");
+  options_.tls_cert_file = certificate;
   const auto taken = net::ListeningSocket::Open({.address = "127.0.0.1"});
   ASSERT_TRUE(taken.ok());
   options_.secure_port = (*taken)->port();

@@ -13,6 +13,7 @@
 #include "net/http_test_util.h"
 #include "net/self_signed.h"
 #include "net/tls_test_util.h"
+#include "util/system_clock.h"
 
 namespace berth::net {
 namespace {
@@ -20,15 +21,16 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
+Time Now() { return util::SystemClock().Now(); }
+
 // A server that asks for certificates, and what the last client showed.
 class AskingServer {
  public:
   explicit AskingServer(TlsSettings settings = {}) {
-    const Result<SelfSigned> own = MakeSelfSigned("localhost", {}, {"127.0.0.1"}, Time{1'800'000'000'000'000'000});
-    EXPECT_TRUE(own.ok());
+    const TestIdentity own = MakeIdentity("localhost", "IP:127.0.0.1");
     TlsOptions tls;
-    tls.certificate_data = own->certificate_pem;
-    tls.key_data = own->key_pem;
+    tls.certificate_data = own.certificate_pem;
+    tls.key_data = own.key_pem;
     tls.settings = std::move(settings);
     tls.ask_for = [] { return std::vector<std::shared_ptr<const CertificatePool>>{nullptr}; };
     ServerOptions options;
@@ -121,6 +123,20 @@ TEST(CertificatesTest, WhatHasExpiredIsNotBelieved) {
   const auto pool = CertificatePool::Parse("ca", authority.certificate_pem);
   ASSERT_TRUE(pool.ok());
   EXPECT_THAT((*pool)->VerifyClient(*server.peer()).text(), HasSubstr("certificate has expired"));
+}
+
+TEST(CertificatesTest, AServersCertificateIsNoClients) {
+  const Result<SelfSigned> server_only = MakeSelfSigned("localhost", {}, {}, Now());
+  ASSERT_TRUE(server_only.ok());
+  TlsClientOptions tls;
+  tls.certificate_data = server_only->certificate_pem;
+  tls.key_data = server_only->key_pem;
+  AskingServer server;
+  server.Ask(tls);
+  ASSERT_NE(server.peer(), nullptr);
+  const auto pool = CertificatePool::Parse("ca", server_only->certificate_pem);  // its authority among them
+  ASSERT_TRUE(pool.ok());
+  EXPECT_THAT((*pool)->VerifyClient(*server.peer()).text(), HasSubstr("purpose"));
 }
 
 TEST(CertificatesTest, APoolWithoutCertificatesIsAnError) {

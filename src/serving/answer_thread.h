@@ -29,7 +29,7 @@ class AnswerThread {
   AnswerThread(const AnswerThread&) = delete;
   AnswerThread& operator=(const AnswerThread&) = delete;
 
-  // False: too many wait already, and it is not called. REQUIRES: it does not throw.
+  // False: too many wait already, and it is not called. What it throws is lost, as what it holds is.
   bool Post(std::function<void()> call) {
     {
       const std::lock_guard lock(mutex_);
@@ -49,7 +49,10 @@ class AnswerThread {
       std::function<void()> call = std::move(waiting_.front());
       waiting_.pop_front();
       lock.unlock();
-      call();
+      try {
+        call();
+      } catch (...) {  // one answer that cannot be made does not end the program
+      }
       call = nullptr;  // what it holds goes without the lock
       lock.lock();
     }

@@ -19,8 +19,9 @@
 
 namespace berth::serving {
 
-// What the process has to say. All of it is called on threads of the server and must be safe there; nothing may throw,
-// and nothing but `metrics` may take long. A function that is null is an endpoint that is not there.
+// What the process has to say. All of it is called on threads of the server and must be safe there; nothing but
+// `metrics` may take long, and what throws is answered with 500. A function that is null is an endpoint that is not
+// there.
 struct EndpointSources {
   std::string component = "kube-scheduler";
   Time process_start;

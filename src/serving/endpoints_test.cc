@@ -3,10 +3,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include <atomic>
+#include <new>
 #include <string>
 #include <thread>
 
@@ -189,6 +192,22 @@ TEST_F(EndpointsTest, ATextThatComesLaterThanTheEndIsNobodys) {
   EXPECT_EQ(box->Wait(1).at(0).status, 503);
 }
 
+TEST_F(EndpointsTest, AScrapeThatCannotBeMadeIsOneAnswerLess) {
+  std::atomic<int> count = 0;
+  sources_.metrics = [&]() -> std::string {
+    if (++count == 1) throw std::bad_alloc();
+    return "metrics";
+  };
+  auto dropped = std::make_shared<Box<int>>();
+  {
+    // As the server's: what is dropped is answered, too.
+    const auto last = std::shared_ptr<void>(nullptr, [dropped](void*) { dropped->Put(500); });
+    Made().Handle(Request("GET", "/metrics"), [last](const net::HttpResponse&) {});
+  }
+  dropped->Wait(1);
+  EXPECT_EQ(Ask("GET", "/metrics").body, "metrics");
+}
+
 TEST_F(EndpointsTest, SlisAreResetAlone) {
   Ask("GET", "/readyz");
   EXPECT_THAT(Ask("GET", "/metrics/slis").body, HasSubstr("kubernetes_healthcheck"));
@@ -242,6 +261,29 @@ TEST_F(EndpointsTest, OthersMayAddPaths) {
   EXPECT_EQ(Ask("GET", "/debug/decisions?pod=a/b").body, "pod=a/b");
   EXPECT_EQ(Ask("GET", "/debug/decisions/x").status, 404);
   EXPECT_THAT(Ask("GET", "/statusz").body, HasSubstr("Paths: /configz /flagz /healthz /livez /metrics /readyz\n"));
+}
+
+RC_GTEST_FIXTURE_PROP(EndpointsTest, WhateverComesIsAnswered, ()) {
+  static constexpr const char* kPaths[] = {"/healthz",       "/readyz",           "/metrics/slis", "/configz",
+                                           "/flagz",         "/statusz",          "/nosuch",       "/debug/flags",
+                                           "/debug/flags/v", "/metrics/resources"};
+  net::HttpRequest request;
+  request.method = *rc::gen::element<std::string>("GET", "PUT", "DELETE", "POST", "");
+  request.path = *rc::gen::elementOf(std::vector<std::string>(std::begin(kPaths), std::end(kPaths)));
+  if (*rc::gen::inRange(0, 4) == 0) request.path += *rc::gen::arbitrary<std::string>();
+  request.query = *rc::gen::arbitrary<std::string>();
+  request.body = *rc::gen::arbitrary<std::string>();
+  const auto piece =
+      rc::gen::element<std::string>("application", "json", "text", "*", "/", ";", ",", "=", "q", "as", "g", "v",
+                                    "Statusz", "v1beta1", "0.5", "config.k8s.io", "\xff", " ", "");
+  for (const char* name : {"Accept", "Accept-Encoding", "User-Agent"}) {
+    std::string value;
+    for (const std::string& part : *rc::gen::container<std::vector<std::string>>(piece)) value += part;
+    request.headers.Add(name, value);
+  }
+  const net::HttpResponse response = Ask(std::move(request));
+  RC_ASSERT(response.status >= 200);
+  RC_ASSERT(response.status < 600);
 }
 
 }  // namespace

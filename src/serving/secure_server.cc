@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serving/secure_server.h"
 
+#include <exception>
 #include <random>
 #include <utility>
 #include <vector>
@@ -363,7 +364,12 @@ void SecureServer::OnAuthorized(const std::shared_ptr<Exchange>& exchange, const
   }
   net::HttpRequest request = std::move(exchange->request);
   request.path = exchange->path;
-  endpoints_->Handle(std::move(request), std::move(exchange->respond));
+  // On a client's thread nobody else would catch it. Dropping the Respond answers 500.
+  try {
+    endpoints_->Handle(std::move(request), std::move(exchange->respond));
+  } catch (const std::exception& problem) {
+    around_.log.Error("Observed a panic", {{"err", problem.what()}});
+  }
 }
 
 }  // namespace berth::serving

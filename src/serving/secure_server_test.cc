@@ -7,6 +7,7 @@
 #include <atomic>
 #include <map>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -92,7 +93,8 @@ class SecureServerTest : public ::testing::Test {
     for (int tries = 0; tries < 5; ++tries) {  // somebody else may take the port meanwhile
       if (options_.secure_port != 0 && !fixed_port_) options_.secure_port = FreePort();
       ServingSurroundings around{.log = log_, .wall_clock = wall_, .steady_clock = steady_};
-      around.in_cluster = {};
+      around.in_cluster = in_cluster_;
+      around.observer = observer_;
       around.retries = kQuickRetries;
       auto opened = SecureServer::Open(options_, around);
       if (opened.ok()) {
@@ -157,6 +159,8 @@ class SecureServerTest : public ::testing::Test {
   std::string config_map_;  // under mutex_
   std::atomic<bool> fail_access_{false};
   bool fixed_port_ = false;
+  client::InCluster in_cluster_;
+  ServingObserver* observer_ = nullptr;
   std::unique_ptr<client::FakeApiServer> api_;
   ServingOptions options_;
   std::ostringstream out_;  // read once the server is stopped
@@ -454,6 +458,60 @@ TEST_F(SecureServerTest, RequestsUnderWayAreAnsweredBeforeItStops) {
   respond(net::HttpResponse{});
   EXPECT_EQ(answers.Wait(1).at(0), 200);
   stopping.join();
+}
+
+struct Counting final : ServingObserver {
+  void Authenticated(std::string_view result, std::string_view user, double) override {
+    Note("authenticated " + std::string(result) + " " + std::string(user));
+  }
+  void Authorized(std::string_view result, double) override { Note("authorized " + std::string(result)); }
+  void TokenReviewed(std::string_view code, double) override { Note("token " + std::string(code)); }
+  void AccessReviewed(std::string_view code, double) override { Note("access " + std::string(code)); }
+  void TokenLookedUp(bool hit) override { Note(hit ? "hit" : "miss"); }
+  void Note(const std::string& text) {
+    const std::lock_guard lock(mutex);
+    notes += text + "\n";
+  }
+  std::mutex mutex;
+  std::string notes;
+};
+
+TEST_F(SecureServerTest, SomebodyMayCount) {
+  Counting counting;
+  observer_ = &counting;
+  UseApiServer();
+  Start();
+  Ask("/metrics", {.token = "good"});
+  Ask("/metrics", {.token = "good"});
+  Ask("/metrics", {.token = "bad"});
+  server_->Stop(Duration::Seconds(1));
+  EXPECT_EQ(counting.notes,
+            "miss\ntoken 201\nauthenticated success bob\naccess 201\nauthorized allowed\n"
+            "hit\nauthenticated success bob\nauthorized allowed\n"
+            "miss\ntoken 201\nauthenticated error \n");
+  server_ = nullptr;
+}
+
+TEST_F(SecureServerTest, APodThatHasNoServiceAccountGoesWithout) {
+  in_cluster_ = {"127.0.0.1", "1", folder_.Path("nowhere")};
+  Start();
+  EXPECT_EQ(Status("/metrics", {.token = "any"}), 403);
+  server_->Stop(Duration::Seconds(1));
+  EXPECT_THAT(out_.str(), HasSubstr("failed to read in-cluster kubeconfig for delegated authentication"));
+  EXPECT_THAT(out_.str(), HasSubstr("failed to read in-cluster kubeconfig for delegated authorization"));
+}
+
+TEST_F(SecureServerTest, WhatThrowsIsAnsweredWith500) {
+  UseApiServer();
+  ASSERT_TRUE(Open().ok());
+  EndpointSources sources;
+  sources.extra["/metrics"] = [](const net::HttpRequest&, const net::Respond&) { throw std::runtime_error("oh"); };
+  ASSERT_TRUE(server_->Serve(std::move(sources)).ok());
+  EXPECT_EQ(Status("/metrics", {.identity = &admin_}), 500);
+  EXPECT_EQ(Status("/metrics", {.token = "good"}), 500) << "on the thread that had the review's answer";
+  EXPECT_EQ(Status("/healthz"), 200);
+  server_->Stop(Duration::Seconds(1));
+  EXPECT_THAT(out_.str(), HasSubstr("Observed a panic"));
 }
 
 TEST_F(SecureServerTest, BytesFromOutsideBreakNothing) {

@@ -24,6 +24,21 @@ enum class Escapes : uint8_t {
 };
 void AppendEscaped(std::string& out, std::string_view text, Escapes escapes);
 
+// In double quotes, as Go's strconv.Quote writes it.
+inline std::string Quoted(std::string_view text) {
+  std::string out = "\"";
+  AppendEscaped(out, text, Escapes::kQuoted);
+  return out += '"';
+}
+
+// Without the ASCII white space at both ends.
+inline std::string_view Trimmed(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\n\v\f\r";
+  const size_t from = text.find_first_not_of(kSpace);
+  if (from == std::string_view::npos) return {};
+  return text.substr(from, text.find_last_not_of(kSpace) - from + 1);
+}
+
 // For XML 1.0, which has no way to write most control characters: they become question marks.
 std::string XmlText(std::string_view text);
 std::string XmlAttribute(std::string_view text);  // line breaks are kept as well

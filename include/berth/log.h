@@ -27,7 +27,7 @@ inline namespace v1 {
 // the call returns.
 class LogValue {
  public:
-  enum class Kind : uint8_t { kText, kVerbatim, kObject, kInt, kUnsigned, kDouble, kBool };
+  enum class Kind : uint8_t { kText, kVerbatim, kObject, kInt, kUnsigned, kDouble, kBool, kJson };
 
   // NOLINTBEGIN(google-explicit-constructor): {"key", value} is to work for all of them
   LogValue(std::string_view text) : kind_(Kind::kText), text_(text) {}
@@ -58,6 +58,13 @@ class LogValue {
   static LogValue Verbatim(std::string_view text) {
     LogValue value(text);
     value.kind_ = Kind::kVerbatim;
+    return value;
+  }
+
+  // A list or an object. REQUIRES: `json` is valid JSON without line breaks.
+  static LogValue Json(std::string_view json) {
+    LogValue value(json);
+    value.kind_ = Kind::kJson;
     return value;
   }
 
@@ -118,16 +125,22 @@ class LogSink {
   virtual ~LogSink() = default;
   int verbosity() const { return verbosity_.load(std::memory_order_relaxed); }
   void SetVerbosity(int verbosity) { verbosity_.store(verbosity, std::memory_order_relaxed); }
-  // `level`: of an info line.
+  // `level`: of an info line. False: nobody wants it. True: Write decides, if some files have a verbosity of their own.
   bool enabled(LogSeverity severity, int level = 0) const {
     if (severity == LogSeverity::kError) return true;
-    return (severity == LogSeverity::kInfo ? level : kWarnings) <= verbosity();
+    if (severity == LogSeverity::kWarning) return kWarnings <= verbosity();
+    return level <= verbosity() || level <= file_verbosity_;
   }
-  // Writes it, enabled or not.
+  // REQUIRES: enabled, or the line is to be written all the same.
   virtual void Write(const LogRecord& record) = 0;
+
+ protected:
+  // As above, for a sink that has files with a verbosity of their own: the highest of these.
+  LogSink(int verbosity, int file_verbosity) : verbosity_(verbosity), file_verbosity_(file_verbosity) {}
 
  private:
   std::atomic<int> verbosity_;
+  const int file_verbosity_ = kErrors - 1;
 };
 
 // Cheap to copy. Thread safety: all methods, from any thread.

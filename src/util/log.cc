@@ -2,8 +2,10 @@
 // Log lines, as k8s.io/klog/v2 and k8s.io/component-base/logs/json of kube-scheduler v1.36.4 write them.
 #include "util/log.h"
 
+#include <fnmatch.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <ctime>
@@ -66,15 +68,34 @@ bool AppendScalar(std::string& line, const LogValue& value) {
     case LogValue::Kind::kVerbatim:
     case LogValue::Kind::kObject:
     case LogValue::Kind::kDouble:
+    case LogValue::Kind::kJson:
       return false;
   }
   return false;
 }
 
-void AppendTextValue(std::string& line, const LogValue& value) {
+// A text of several lines, as klog has it. The tab makes sure that none of them looks like a line of the log.
+void AppendLines(std::string& line, std::string_view text) {
+  line += "<\n";
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    line += '\t';
+    AppendEscaped(line, text.substr(0, end), Escapes::kPlain);
+    line += '\n';
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  line += " >";
+}
+
+void AppendTextValue(std::string& line, const LogValue& value, bool several_lines) {
   if (AppendScalar(line, value)) return;
   if (value.kind() == LogValue::Kind::kDouble) return AppendNumber(line, value.as_double());
-  if (value.kind() == LogValue::Kind::kVerbatim) return AppendEscaped(line, value.text(), Escapes::kPlain);
+  if (value.kind() == LogValue::Kind::kVerbatim || value.kind() == LogValue::Kind::kJson) {
+    return AppendEscaped(line, value.text(), Escapes::kPlain);
+  }
+  if (several_lines && value.kind() == LogValue::Kind::kText && value.text().find('\n') != std::string_view::npos) {
+    return AppendLines(line, value.text());
+  }
   line += '"';
   if (value.kind() == LogValue::Kind::kObject && !value.ns().empty()) {
     AppendEscaped(line, value.ns(), Escapes::kQuoted);
@@ -90,6 +111,10 @@ void AppendJsonValue(std::string& line, const LogValue& value) {
     const double number = value.as_double();
     if (number - number == 0) return AppendNumber(line, number);
     return AppendJson(line, number > 0 ? "+Inf" : number < 0 ? "-Inf" : "NaN");
+  }
+  if (value.kind() == LogValue::Kind::kJson) {
+    line += value.text();
+    return;
   }
   if (value.kind() != LogValue::Kind::kObject) return AppendJson(line, value.text());
   line += "{\"name\":";
@@ -114,7 +139,13 @@ void AppendPlace(std::string& line, const LogPlace& place, int parts) {
   AppendNumber(line, place.line);
 }
 
-std::string TextLine(const LogRecord& record) {
+int Highest(const std::vector<FileVerbosity>& files) {
+  int highest = LogSink::kErrors - 1;
+  for (const FileVerbosity& file : files) highest = std::max(highest, file.verbosity);
+  return highest;
+}
+
+std::string TextLine(const LogRecord& record, bool several_lines) {
   const std::time_t seconds = record.time.ns / 1'000'000'000;
   std::tm local{};
   localtime_r(&seconds, &local);
@@ -139,7 +170,7 @@ std::string TextLine(const LogRecord& record) {
     line += ' ';
     AppendEscaped(line, field.key, Escapes::kPlain);
     line += '=';
-    AppendTextValue(line, field.value);
+    AppendTextValue(line, field.value, several_lines);
   }
   return line;
 }
@@ -192,10 +223,21 @@ std::string_view LogLevelName(int verbosity) {
 }
 
 Log::Log(std::ostream& out, LogOptions options, const Clock& clock)
-    : LogSink(options.verbosity), format_(options.format), clock_(clock), logger_(*this, clock), out_(&out) {}
+    : LogSink(options.verbosity, Highest(options.files)),
+      format_(options.format),
+      several_lines_(options.several_lines),
+      files_(std::move(options.files)),
+      clock_(clock),
+      logger_(*this, clock),
+      out_(&out) {}
 
 Log::Log(int fd, LogOptions options, const Clock& clock)
-    : LogSink(options.verbosity), format_(options.format), clock_(clock), logger_(*this, clock) {
+    : LogSink(options.verbosity, Highest(options.files)),
+      format_(options.format),
+      several_lines_(options.several_lines),
+      files_(std::move(options.files)),
+      clock_(clock),
+      logger_(*this, clock) {
   LogWriter::Options writing;
   writing.max_bytes = options.max_waiting_bytes;
   writing.dropped_line = [this](uint64_t lines) { return DroppedLine(lines); };
@@ -209,13 +251,24 @@ void Log::Close(std::chrono::milliseconds patience) {
   if (writer_) writer_->Close(patience);
 }
 
+// Whoever asked `enabled` did not know the file.
+bool Log::Wanted(const LogRecord& record) const {
+  if (files_.empty() || record.severity != LogSeverity::kInfo || record.verbosity <= verbosity()) return true;
+  std::string file(Tail(record.place.file, 1));
+  file.resize(std::min(file.rfind('.'), file.size()));
+  for (const FileVerbosity& one : files_)
+    if (fnmatch(one.pattern.c_str(), file.c_str(), FNM_PATHNAME) == 0) return record.verbosity <= one.verbosity;
+  return false;
+}
+
 std::string Log::Line(const LogRecord& record) const {
-  std::string line = format_ == LogFormat::kJson ? JsonLine(record) : TextLine(record);
+  std::string line = format_ == LogFormat::kJson ? JsonLine(record) : TextLine(record, several_lines_);
   line += '\n';
   return line;
 }
 
 void Log::Write(const LogRecord& record) {
+  if (!Wanted(record)) return;
   if (writer_) {
     if (ration_.Admit(record, std::chrono::steady_clock::now())) {
       writer_->Add(Line(record));
@@ -279,6 +332,13 @@ void Log::Add(LogSeverity severity, int verbosity, std::string_view message, std
          .message = message,
          .fields = fields,
          .place = place});
+}
+
+GoParsed<std::string> ChangeVerbosity(LogSink& log, std::string_view text) {
+  const GoParsed<uint64_t> level = ParseGoUint(text, 10, 31);
+  if (!level.ok()) return {"", level.error};
+  log.SetVerbosity(static_cast<int>(level.value));
+  return {"successfully set klog.logging.verbosity to " + std::to_string(level.value), ""};
 }
 
 }  // namespace berth::util

@@ -18,9 +18,11 @@
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "berth/clock.h"
 #include "berth/log.h"
+#include "util/go_values.h"
 #include "util/log_ration.h"
 #include "util/log_writer.h"
 
@@ -37,9 +39,21 @@ std::optional<int> ParseLogLevel(std::string_view text);
 // The level whose lines a log of this verbosity has: "INFO" from 0 on, "DEBUG" from 4 on.
 std::string_view LogLevelName(int verbosity);
 
+// The verbosity of some source files, as --vmodule has it: a shell pattern for the name of a file without folder and
+// ending.
+struct FileVerbosity {
+  std::string pattern;
+  int verbosity = 0;
+};
+
 struct LogOptions {
   int verbosity = 0;
   LogFormat format = LogFormat::kText;
+  // The first that fits a file counts; one below `verbosity` changes nothing.
+  std::vector<FileVerbosity> files = {};
+  // In the text form a value of several lines follows as `key=<`, its lines after a tab each, and ` >`, as klog has it.
+  // Otherwise its line breaks are written as escapes: a record is one line.
+  bool several_lines = false;
   size_t max_waiting_bytes = size_t{4} << 20;  // of a server's log
 };
 
@@ -57,7 +71,8 @@ class Log final : public LogSink {
   ~Log() override;
 
   // One line, whatever the texts hold: line breaks, other control characters and what is not UTF-8 are written as
-  // escapes, so that a text that comes from outside cannot forge a line.
+  // escapes, so that a text that comes from outside cannot forge a line. With `several_lines` it cannot either: those
+  // lines start with a tab.
   void Write(const LogRecord& record) override;
   // A line of text as it is, without a head, and not rationed: what the program says before it ends, in order with the
   // log.
@@ -86,11 +101,14 @@ class Log final : public LogSink {
            LogPlace place = LogPlace::Here());
 
  private:
+  bool Wanted(const LogRecord& record) const;
   std::string Line(const LogRecord& record) const;
   std::string DroppedLine(uint64_t lines) const;
   std::string LeftOutLines();
 
   const LogFormat format_;
+  const bool several_lines_;
+  const std::vector<FileVerbosity> files_;
   const Clock& clock_;
   const Logger logger_;
   std::mutex mutex_;
@@ -98,5 +116,9 @@ class Log final : public LogSink {
   LogRation ration_;
   std::unique_ptr<LogWriter> writer_;  // first to go: its thread calls this
 };
+
+// What a PUT of /debug/flags/v does: `text` is the new verbosity. The value is what to answer, the error what is wrong.
+// May be called while others write.
+GoParsed<std::string> ChangeVerbosity(LogSink& log, std::string_view text);
 
 }  // namespace berth::util

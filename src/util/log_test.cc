@@ -77,6 +77,76 @@ TEST_F(LogTest, ALineOfJsonIsKlogs) {
                             "\n");
 }
 
+TEST_F(LogTest, AValueOfSeveralLinesIsIndentedWhereThatIsWanted) {
+  Log log(out_, {.several_lines = true}, clock_);
+  log.Info("m", {{"config", "a: 1\nI1115 b\r\n\n"}, {"n", 1}, {"text", "x\ny"}});
+  EXPECT_EQ(Tail(), "\"m\" config=<\n\ta: 1\n\tI1115 b\\r\n\t\n > n=1 text=<\n\tx\n\ty\n >\n");
+  out_.str("");
+  Log json(out_, {.format = LogFormat::kJson, .several_lines = true}, clock_);
+  json.Info("m", {{"config", "a\nb"}});
+  EXPECT_THAT(out_.str(), HasSubstr(R"("config":"a\nb"})"));
+}
+
+TEST_F(LogTest, AnObjectIsAnObjectInBothForms) {
+  Log log(out_, {}, clock_);
+  log.Info("m", {{"list", LogValue::Json(R"(["a",{"b":1}])")}});
+  EXPECT_EQ(Tail(), "\"m\" list=[\"a\",{\"b\":1}]\n");
+  out_.str("");
+  Log json(out_, {.format = LogFormat::kJson}, clock_);
+  json.Info("m", {{"list", LogValue::Json(R"(["a",{"b":1}])")}});
+  EXPECT_THAT(out_.str(), HasSubstr(R"("list":["a",{"b":1}]})"));
+}
+
+// The forms that a recorded kube-scheduler v1.36.4 wrote.
+TEST_F(LogTest, LinesOfKubeSchedulerReadTheSame) {
+  Log json(out_, {.verbosity = 2, .format = LogFormat::kJson}, clock_);
+  const Logger two = Logger(json, clock_).V(2);
+  two.Info("Added node to NodeTree", {{"node", Thing{{"", "n1"}}}, {"zone", ""}});
+  EXPECT_THAT(out_.str(), HasSubstr(R"("msg":"Added node to NodeTree","v":2,"node":{"name":"n1"},"zone":""})"));
+  two.Info("Start the preemption asynchronously",
+           {{"preemptor", Thing{{"default", "urgent"}}}, {"node", "n1"}, {"numVictims", 1}, {"numVictimsToDelete", 1}});
+  EXPECT_THAT(out_.str(), HasSubstr(R"("msg":"Start the preemption asynchronously","v":2,)"
+                                    R"("preemptor":{"name":"urgent","namespace":"default"},"node":"n1",)"
+                                    R"("numVictims":1,"numVictimsToDelete":1})"));
+  json.Say(LogSeverity::kError, "The manifest file is empty, ignoring.");
+  EXPECT_THAT(out_.str(), HasSubstr(R"("msg":"The manifest file is empty, ignoring."})"));
+  json.Say(LogSeverity::kWarning, "No authorization-kubeconfig provided");
+  EXPECT_THAT(out_.str(), HasSubstr(R"("msg":"No authorization-kubeconfig provided","v":0})"));
+}
+
+TEST_F(LogTest, FilesMayHaveAVerbosityOfTheirOwn) {
+  Log log(out_, {.verbosity = 1, .files = {{"log_t?st", 3}, {"log*", 9}, {"other", 5}}}, clock_);
+  const Logger logger(log, clock_);
+  logger.V(3).Info("three");
+  EXPECT_EQ(Tail(), "\"three\"\n");
+  out_.str("");
+  logger.V(4).Info("four");  // the first pattern that fits counts
+  logger.V(2).Info("elsewhere", {}, {"src/cycle/scheduler.cc", 1});
+  EXPECT_EQ(out_.str(), "");
+  logger.V(5).Info("other", {}, {"src/cycle/other.cc", 1});
+  logger.V(1).Info("one", {}, {"src/cycle/scheduler.cc", 1});
+  EXPECT_EQ(Tail(), "\"other\"\n" + out_.str().substr(out_.str().find('\n') + 1));
+  EXPECT_THAT(out_.str(), HasSubstr("scheduler.cc:1] \"one\"\n"));
+  EXPECT_FALSE(logger.V(10).enabled());
+  EXPECT_TRUE(logger.V(9).enabled()) << "some file may want it";
+  EXPECT_EQ(log.verbosity(), 1);
+}
+
+TEST_F(LogTest, TheVerbosityMayChangeWhileOthersWrite) {
+  Log log(out_, {}, clock_);
+  std::thread writer([&] {
+    const Logger logger(log, clock_);
+    for (int i = 0; i < 1'000; ++i) logger.V(i % 5).Info("m");
+  });
+  for (int i = 0; i < 1'000; ++i) ChangeVerbosity(log, std::to_string(i % 5));
+  writer.join();
+  EXPECT_EQ(ChangeVerbosity(log, "4").value, "successfully set klog.logging.verbosity to 4");
+  EXPECT_TRUE(Logger(log, clock_).V(4).enabled());
+  EXPECT_EQ(ChangeVerbosity(log, "x").error, "strconv.ParseUint: parsing \"x\": invalid syntax");
+  EXPECT_EQ(ChangeVerbosity(log, "-1").error, "strconv.ParseUint: parsing \"-1\": invalid syntax");
+  EXPECT_EQ(log.verbosity(), 4);
+}
+
 TEST_F(LogTest, AnErrorInJsonHasNoVerbosity) {
   Log log(out_, {.format = LogFormat::kJson}, clock_);
   log.Error("failed", {{"err", "why"}});

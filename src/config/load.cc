@@ -64,7 +64,8 @@ namespace {
 constexpr size_t kConfigBudget = size_t{4} << 20;
 }  // namespace
 
-Loaded LoadConfiguration(std::string_view text, const Registry& registry, UnnamedPlugins unnamed) {
+Loaded LoadConfiguration(std::string_view text, const Registry& registry, UnnamedPlugins unnamed,
+                         const std::function<void(SchedulerConfiguration&)>& adjust) {
   Loaded loaded;
   Value document;
   int documents = 0;
@@ -87,6 +88,7 @@ Loaded LoadConfiguration(std::string_view text, const Registry& registry, Unname
   }
   if (!CheckKind(document, loaded.errors)) return loaded;
   loaded.config = Decode(document, loaded.errors, unnamed == UnnamedPlugins::kDefaults);
+  if (adjust) adjust(loaded.config);
   Validate(loaded.config, registry, loaded.errors);
   return loaded;
 }

@@ -2,6 +2,8 @@
 // Configuration files: text in, a completed and validated KubeSchedulerConfiguration or all its errors out.
 #pragma once
 
+#include <functional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -26,8 +28,10 @@ enum class UnnamedPlugins { kDefaults, kNone };
 
 // Reads YAML or JSON strictly (unknown and repeated fields are errors), applies defaults, validates as kube-scheduler
 // does, and has the registry's plugins check their arguments. Arguments stay as written; ToValue completes them.
+// `adjust` changes what was read before it is validated: flags that go before the file.
 Loaded LoadConfiguration(std::string_view text, const Registry& registry,
-                         UnnamedPlugins unnamed = UnnamedPlugins::kDefaults);
+                         UnnamedPlugins unnamed = UnnamedPlugins::kDefaults,
+                         const std::function<void(SchedulerConfiguration&)>& adjust = nullptr);
 
 // What an empty file means.
 SchedulerConfiguration DefaultConfiguration(const Registry& registry);
@@ -35,5 +39,8 @@ SchedulerConfiguration DefaultConfiguration(const Registry& registry);
 // The completed configuration in the shape of kubescheduler.config.k8s.io/v1, with the arguments of every enabled
 // plugin that has some. REQUIRES: a configuration that loaded without errors.
 Value ToValue(const SchedulerConfiguration& config, const Registry& registry);
+
+// The same as the file that kube-scheduler's --write-config-to writes: YAML, keys by name. REQUIRES: as above.
+std::string ConfigurationFile(const SchedulerConfiguration& config, const Registry& registry);
 
 }  // namespace berth::config

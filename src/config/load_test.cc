@@ -5,6 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <sstream>
+
 #include "api/json_value.h"
 #include "testing/default_configuration.h"
 #include "testing/fake_registry.h"
@@ -328,6 +331,32 @@ TEST(LoadTest, PluginArgumentsAreCheckedByKindAndByThePlugin) {
        "profiles[0].pluginConfig[0].args.kind: Invalid value: 5: must be a string\n"},
   };
   for (const auto& c : cases) EXPECT_EQ(Errors(config(c.entries)), c.want) << c.entries;
+}
+
+TEST(LoadTest, FlagsGoBeforeTheFileAndAreValidatedWithIt) {
+  const auto adjust = [](SchedulerConfiguration& config) {
+    EXPECT_EQ(config.leader_election.renew_deadline, Duration::Seconds(11)) << "the file's";
+    config.leader_election.resource_lock = "foo";
+  };
+  const Loaded loaded = LoadConfiguration(std::string(kHead) + "leaderElection: {renewDeadline: 11s}", TestRegistry(),
+                                          UnnamedPlugins::kDefaults, adjust);
+  ASSERT_EQ(loaded.errors.size(), 1u);
+  EXPECT_EQ(loaded.errors[0].ToString(),
+            "leaderElection.resourceLock: Invalid value: \"foo\": resourceLock value must be \"leases\"");
+}
+
+TEST(LoadTest, TheFileThatIsWrittenIsKubeSchedulers) {
+  SchedulerConfiguration config = DefaultConfiguration(TestRegistry());
+  config.client_connection.kubeconfig = "scheduler.conf";
+  std::ifstream in(BERTH_OBSERVED "/write-config-to.yaml");
+  std::ostringstream observed;
+  observed << in.rdbuf();
+  ASSERT_NE(observed.str(), "");
+  EXPECT_EQ(ConfigurationFile(config, TestRegistry()), observed.str());
+  // And it says the same when it is read.
+  const Loaded again = LoadConfiguration(observed.str(), TestRegistry());
+  ASSERT_TRUE(again.ok()) << again.errors[0].ToString();
+  EXPECT_EQ(ConfigurationFile(again.config, TestRegistry()), observed.str());
 }
 
 }  // namespace

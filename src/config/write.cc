@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SchedulerConfiguration back into kubescheduler.config.k8s.io/v1, members in the order in which kube-scheduler prints
 // them.
+#include <algorithm>
 #include <charconv>
 #include <set>
 #include <string>
@@ -10,6 +11,7 @@
 #include "config/decode.h"
 #include "config/default_plugins.h"
 #include "config/load.h"
+#include "config/yaml_text.h"
 
 namespace berth::config {
 namespace {
@@ -149,7 +151,24 @@ Value Write(const Extender& extender) {
   return object;
 }
 
+Value Sorted(const Value& value) {
+  if (value.kind() == Value::Kind::kArray) {
+    std::vector<Value> items;
+    for (const Value& item : value.items()) items.push_back(Sorted(item));
+    return Value::Array(std::move(items));
+  }
+  if (value.kind() != Value::Kind::kObject) return value;
+  std::vector<Value::Member> members;
+  for (const auto& [key, member] : value.members()) members.emplace_back(key, Sorted(member));
+  std::ranges::sort(members, {}, &Value::Member::first);
+  return Value::Object(std::move(members));
+}
+
 }  // namespace
+
+std::string ConfigurationFile(const SchedulerConfiguration& config, const Registry& registry) {
+  return ToYaml(Sorted(ToValue(config, registry)));
+}
 
 Value ToValue(const SchedulerConfiguration& config, const Registry& registry) {
   const LeaderElection& election = config.leader_election;

@@ -13,8 +13,16 @@
 namespace berth::config {
 namespace {
 
+// "1m30s", which no reader takes for a number, whatever it thinks of 1e3, 0x1 and 1:30.
+bool IsDuration(std::string_view text) {
+  return std::isdigit(static_cast<unsigned char>(text.front())) &&
+         std::string_view("hms").find(text.back()) != std::string_view::npos &&
+         text.find_first_not_of("0123456789.hmsnu") == std::string_view::npos;
+}
+
 bool IsPlain(std::string_view text) {
   if (text.empty()) return false;
+  if (IsDuration(text)) return true;
   if (!std::isalpha(static_cast<unsigned char>(text[0])) && text[0] != '/') return false;
   const auto harmless = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || c == '.' || c == '/';

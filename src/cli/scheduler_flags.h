@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// SchedulerFlags: the command line of `berth scheduler`, which is kube-scheduler's: every flag, its default and its
+// place in the help. What becomes of them is elsewhere: configuration and clients in load_scheduler.h, the log in
+// log_setup.h; serving, authentication and authorization are handed on to who serves.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "berth/clock.h"
+#include "berth/error.h"
+#include "berth/quantity.h"
+#include "cli/flag_set.h"
+#include "util/log.h"
+
+namespace berth::cli {
+
+// A certificate for some names, of --tls-sni-cert-key.
+struct NamedCertificate {
+  std::string certificate_file, key_file;
+  std::vector<std::string> names;  // empty: those in the certificate
+};
+
+struct ServingFlags {
+  std::string bind_address = "0.0.0.0";
+  int64_t secure_port = 10259;  // 0: nothing is served
+  std::string cert_dir, tls_cert_file, tls_private_key_file, tls_min_version;
+  std::vector<std::string> tls_cipher_suites;  // Go's names
+  std::vector<int32_t> tls_curve_preferences;  // Go's CurveIDs
+  std::vector<NamedCertificate> sni_certificates;
+  bool permit_address_sharing = false, permit_port_sharing = false;
+  bool disable_http2 = false;     // there is none
+  int64_t http2_max_streams = 0;  // nor streams
+};
+
+struct AuthenticationFlags {
+  std::string kubeconfig, client_ca_file;
+  bool skip_lookup = false, tolerate_lookup_failure = true;
+  Duration token_cache_ttl = Duration::Seconds(10);
+  std::string requestheader_client_ca_file;
+  std::vector<std::string> requestheader_allowed_names;
+  std::vector<std::string> requestheader_extra_headers_prefix{"x-remote-extra-"};
+  std::vector<std::string> requestheader_group_headers{"x-remote-group"};
+  std::vector<std::string> requestheader_uid_headers;
+  std::vector<std::string> requestheader_username_headers{"x-remote-user"};
+};
+
+struct AuthorizationFlags {
+  std::string kubeconfig;
+  std::vector<std::string> always_allow_paths{"/healthz", "/readyz", "/livez"};
+  Duration authorized_ttl = Duration::Seconds(10), unauthorized_ttl = Duration::Seconds(10);
+};
+
+// Those before the last one are ignored when there is a configuration file.
+struct DeprecatedFlags {
+  bool profiling = true, contention_profiling = true;
+  std::string kubeconfig, content_type = "application/vnd.kubernetes.protobuf";
+  float qps = 50;
+  int32_t burst = 100;
+  Duration pod_max_in_unschedulable_pods = Duration::Seconds(300);
+};
+
+// Those that are given count more than the configuration file.
+struct LeaderElectionFlags {
+  bool leader_elect = true;
+  Duration lease_duration = Duration::Seconds(15), renew_deadline = Duration::Seconds(10);
+  Duration retry_period = Duration::Seconds(2);
+  std::string resource_lock = "leases", resource_name = "kube-scheduler", resource_namespace = "kube-system";
+};
+
+struct MetricsFlags {
+  std::map<std::string, std::string> allow_labels;  // "metric,label" to "value,value"
+  std::string allow_labels_manifest, show_hidden_for_version;
+  std::vector<std::string> disabled;
+};
+
+struct LogsFlags {
+  Duration flush_frequency = Duration::Seconds(5);
+  bool text_split_stream = false, json_split_stream = false;
+  Quantity text_info_buffer_size, json_info_buffer_size;
+  std::string format = "text";
+  uint32_t verbosity = 0;
+  std::vector<util::FileVerbosity> vmodule;
+};
+
+enum class VersionWish : uint8_t { kNone, kShort, kRaw };
+
+struct SchedulerFlags {
+  std::string config, master, write_config_to;
+  ServingFlags serving;
+  AuthenticationFlags authentication;
+  AuthorizationFlags authorization;
+  DeprecatedFlags deprecated;
+  LeaderElectionFlags leader_election;
+  std::vector<std::string> feature_gates;  // one for each time that the flag is given
+  std::vector<std::string> emulated_version, min_compatibility_version;
+  MetricsFlags metrics;
+  LogsFlags logs;
+  VersionWish version = VersionWish::kNone;
+  std::string reported_version;  // what --version=vX.Y.Z… wants it to be called; never empty
+  bool help = false;
+  std::vector<std::string> arguments;  // that are no flags: there must be none but empty ones
+
+  std::vector<FlagValue> values;  // every flag by name, for FLAG lines and /flagz
+  // Whether the flag of that name is on the command line. REQUIRES: there is one.
+  bool Given(std::string_view name) const;
+};
+
+// Errors are kube-scheduler's, without its "Error: ".
+Result<SchedulerFlags> ParseSchedulerFlags(const std::vector<std::string>& args);
+
+// The flags in kube-scheduler's sections. `program`: how it was called.
+std::string SchedulerUsage(std::string_view program);
+// The same with what the program does.
+std::string SchedulerHelp(std::string_view program);
+
+// Flags of kube-scheduler's that change nothing here, by name. Whoever gives one is told. No flag that is there for
+// security is among them.
+const std::vector<std::string_view>& FlagsWithoutEffect();
+
+}  // namespace berth::cli

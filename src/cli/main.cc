@@ -4,9 +4,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <exception>
 #include <iostream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "berth/value.h"
@@ -17,6 +19,7 @@
 #include "cli/explain_command.h"
 #include "cli/extender_command.h"
 #include "cli/flags.h"
+#include "cli/scheduler_command.h"
 #include "cli/sim_command.h"
 #include "extender/preset_plugins.h"
 #include "plugins/builtin.h"
@@ -29,6 +32,7 @@ namespace {
 constexpr char kUsage[] =
     "usage: berth COMMAND [FLAGS]\n"
     "\n"
+    "  scheduler kube-scheduler's command line: flags and configuration are read and checked; it does not run yet\n"
     "  sim       run the scheduler on a simulated cluster: files or scenarios in, placements and reasons out\n"
     "  explain   why a pod is pending, or why it goes where it goes (--offline, from files)\n"
     "  extender  serve plugins to a kube-scheduler over HTTP, as its extender\n"
@@ -37,7 +41,7 @@ constexpr char kUsage[] =
     "  bench     run kube-scheduler's scheduler_perf workloads and measure them\n"
     "  version   what this is\n"
     "\n"
-    "berth COMMAND --help says more.\n";
+    "berth COMMAND --help says more. A link named kube-scheduler, or a flag instead of a command, means scheduler.\n";
 
 int VersionCommand(const std::vector<std::string>& args) {
   std::string format = "text";
@@ -62,12 +66,19 @@ int VersionCommand(const std::vector<std::string>& args) {
 
 // Commands that the design names and that are not built yet: a true "not yet" instead of "unknown".
 bool IsPlanned(const std::string& command) {
-  for (const char* name : {"scheduler", "kube-scheduler", "up", "controller"})
+  for (const char* name : {"up", "controller"})
     if (command == name) return true;
   return false;
 }
 
-int Run(const std::vector<std::string>& args, const Registry& registry) {
+// `program`: what is said to be run.
+int Scheduler(const std::vector<std::string>& args, const char* program, const Registry& registry) {
+  return cli::SchedulerCommand(args, program, registry, std::cout, std::cerr, STDERR_FILENO);
+}
+
+// `name`: of the program, without its folder.
+int Run(std::string_view name, const std::vector<std::string>& args, const Registry& registry) {
+  if (name == "kube-scheduler") return Scheduler(args, "kube-scheduler", registry);
   if (args.empty() || args[0] == "help" || args[0] == "--help" || args[0] == "-h") {
     (args.empty() ? std::cerr : std::cout) << kUsage;
     return args.empty() ? cli::kBadInput : cli::kDone;
@@ -80,9 +91,11 @@ int Run(const std::vector<std::string>& args, const Registry& registry) {
   if (args[0] == "conform") return cli::ConformCommand(rest, std::cout, std::cerr);
   if (args[0] == "config") return cli::ConfigCommand(rest, registry, std::cout, std::cerr);
   if (args[0] == "version" || args[0] == "--version") return VersionCommand(rest);
-  // A leading flag without a command means `scheduler`, as kube-scheduler is started.
-  if (IsPlanned(args[0]) || args[0].starts_with("-")) {
-    std::cerr << "berth " << (args[0].starts_with("-") ? "scheduler" : args[0]) << " is not there yet\n\n" << kUsage;
+  if (args[0] == "scheduler" || args[0] == "kube-scheduler") return Scheduler(rest, "berth scheduler", registry);
+  // A leading flag without a command: as kube-scheduler is started.
+  if (args[0].starts_with("-")) return Scheduler(args, "berth scheduler", registry);
+  if (IsPlanned(args[0])) {
+    std::cerr << "berth " << args[0] << " is not there yet\n\n" << kUsage;
     return cli::kBadInput;
   }
   std::cerr << "berth: unknown command \"" << args[0] << "\"\n\n" << kUsage;
@@ -103,7 +116,9 @@ int Main(int argc, char** argv, RegisterFn register_plugins) {
     plugins::RegisterBuiltinPlugins(registry);
     if (register_plugins) register_plugins(registry);
     extender::RegisterPresetPlugins(registry);
-    const int code = Run(std::vector<std::string>(argv + 1, argv + argc), registry);
+    std::string_view name = argc > 0 ? argv[0] : "";
+    if (const size_t slash = name.rfind('/'); slash != std::string_view::npos) name.remove_prefix(slash + 1);
+    const int code = Run(name, std::vector<std::string>(argv + std::min(argc, 1), argv + argc), registry);
     if (std::cout.flush()) return code;
     std::cerr << "berth: the output could not be written\n";
   } catch (const std::exception& e) {

@@ -21,8 +21,8 @@ struct Ran {
   std::string out, err;
 };
 
-Ran RunMain(std::vector<std::string> args, RegisterFn register_plugins = nullptr) {
-  args.insert(args.begin(), "berth");
+Ran RunMain(std::vector<std::string> args, RegisterFn register_plugins = nullptr, const char* program = "berth") {
+  args.insert(args.begin(), program);
   std::vector<char*> argv;
   for (std::string& arg : args) argv.push_back(arg.data());
   argv.push_back(nullptr);
@@ -72,6 +72,26 @@ TEST(MainTest, TheVersionIsTextOrJson) {
   EXPECT_THAT(json.out, HasSubstr("\"kubeSchedulerVersion\": \"v1.36.4\""));
   EXPECT_EQ(RunMain({"version", "surplus"}).code, 2);
   EXPECT_EQ(RunMain({"version", "--nonsense"}).code, 2);
+}
+
+TEST(MainTest, AsKubeSchedulerItIsTheScheduler) {
+  for (const char* program : {"kube-scheduler", "/usr/local/bin/kube-scheduler"}) {
+    const Ran ran = RunMain({"--help"}, nullptr, program);
+    EXPECT_EQ(ran.code, 0);
+    EXPECT_THAT(ran.out, HasSubstr("Usage:\n  kube-scheduler [flags]\n"));
+    EXPECT_EQ(RunMain({"--version"}, nullptr, program).out, std::string("Kubernetes ") + kUpstreamVersion + "\n");
+    // No command of ours hides there.
+    EXPECT_EQ(RunMain({"sim"}, nullptr, program).err,
+              "Error: \"kube-scheduler\" does not take any arguments, got [\"sim\"]\n");
+  }
+}
+
+TEST(MainTest, ALeadingFlagMeansTheScheduler) {
+  EXPECT_THAT(RunMain({"--nope"}).err, HasSubstr("\nError: unknown flag: --nope\n"));
+  EXPECT_EQ(RunMain({"--nope"}).code, 1);
+  EXPECT_EQ(RunMain({"--leader-elect=false", "--version"}).out, std::string("Kubernetes ") + kUpstreamVersion + "\n");
+  EXPECT_EQ(RunMain({"scheduler", "--version"}).out, std::string("Kubernetes ") + kUpstreamVersion + "\n");
+  EXPECT_THAT(RunMain({"scheduler", "--help"}).out, HasSubstr("Usage:\n  berth scheduler [flags]\n"));
 }
 
 TEST(MainTest, CommandsGetTheirOwnArguments) {

@@ -318,9 +318,14 @@ std::string Log::LeftOutLines() {
   return text;
 }
 
-void Log::Say(LogSeverity severity, std::string_view sentence, LogPlace place) {
-  if (!enabled(severity)) return;
-  Write({.time = clock_.Now(), .severity = severity, .message = sentence, .plain = true, .place = place});
+void Log::Say(LogSeverity severity, int verbosity, std::string_view sentence, LogPlace place) {
+  if (!enabled(severity, verbosity)) return;
+  Write({.time = clock_.Now(),
+         .severity = severity,
+         .verbosity = verbosity,
+         .message = sentence,
+         .plain = true,
+         .place = place});
 }
 
 void Log::Add(LogSeverity severity, int verbosity, std::string_view message, std::span<const LogField> fields,

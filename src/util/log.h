@@ -95,7 +95,10 @@ class Log final : public LogSink {
     logger_.Error(message, fields, place);
   }
   // A sentence that is different every time, without quotes or keys.
-  void Say(LogSeverity severity, std::string_view sentence, LogPlace place = LogPlace::Here());
+  void Say(LogSeverity severity, std::string_view sentence, LogPlace place = LogPlace::Here()) {
+    Say(severity, 0, sentence, place);
+  }
+  void Say(LogSeverity severity, int verbosity, std::string_view sentence, LogPlace place = LogPlace::Here());
   // The same for fields that are put together at run time.
   void Add(LogSeverity severity, int verbosity, std::string_view message, std::span<const LogField> fields,
            LogPlace place = LogPlace::Here());

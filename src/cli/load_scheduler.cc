@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: Apache-2.0
+// Upstream: cmd/kube-scheduler/app/options/options.go, apiserver pkg/server/options, component-base
+// metrics/api/v1/config.go and cli/flag/ciphersuites_flag.go, client-go tools/clientcmd and tools/leaderelection
+// (v1.36.4).
+#include "cli/load_scheduler.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "api/json_value.h"
+#include "api/yaml.h"
+#include "berth/value.h"
+#include "berth/version.h"
+#include "cli/error_list.h"
+#include "config/emulation.h"
+#include "config/load.h"
+#include "util/read_file.h"
+#include "util/text.h"
+
+namespace berth::cli {
+namespace {
+
+constexpr uint64_t kMaxFileBytes = uint64_t{16} << 20;
+
+// Those that a configuration file makes void.
+constexpr std::array<std::string_view, 6> kVoidWithConfig{"contention-profiling",  "kube-api-burst", "kube-api-qps",
+                                                          "kube-api-content-type", "kubeconfig",     "profiling"};
+
+// Go's words for what the system says: "stat FILE: no such file or directory".
+Error SystemError(const char* what, const std::string& path, int number) {
+  std::string text = std::strerror(number);
+  if (!text.empty()) text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+  return Error(std::string(what) + " " + path + ": " + text);
+}
+
+Error CheckThere(const char* what, const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 ? Error::Ok() : SystemError(what, path, errno);
+}
+
+bool EqualFold(std::string_view a, std::string_view b) {
+  return std::ranges::equal(
+      a, b, {}, [](char c) { return std::tolower(static_cast<unsigned char>(c)); },
+      [](char c) { return std::tolower(static_cast<unsigned char>(c)); });
+}
+
+bool HasHeader(const std::vector<std::string>& headers, std::string_view name) {
+  return std::ranges::any_of(headers, [&](const std::string& header) { return EqualFold(header, name); });
+}
+
+void CheckHeaders(const AuthenticationFlags& flags, std::vector<std::string>& errors,
+                  std::vector<std::string>& warnings) {
+  const auto check = [&](const char* flag, const std::vector<std::string>& values) {
+    if (std::ranges::any_of(values, [](const std::string& value) { return util::Trimmed(value).empty(); }))
+      errors.push_back(std::string("empty value in \"") + flag + "\"");
+  };
+  check("requestheader-username-headers", flags.requestheader_username_headers);
+  check("requestheader-group-headers", flags.requestheader_group_headers);
+  check("requestheader-extra-headers-prefix", flags.requestheader_extra_headers_prefix);
+  check("requestheader-allowed-names", flags.requestheader_allowed_names);
+  for (const auto& [flag, values, standard, kind] :
+       {std::tuple{"username-headers", &flags.requestheader_username_headers, "X-Remote-User", "header"},
+        std::tuple{"group-headers", &flags.requestheader_group_headers, "X-Remote-Group", "header"},
+        std::tuple{"extra-headers-prefix", &flags.requestheader_extra_headers_prefix, "X-Remote-Extra-",
+                   "header prefix"}}) {
+    if (values->empty() || HasHeader(*values, standard)) continue;
+    warnings.push_back(std::string("--requestheader-") + flag + " is set without specifying the standard " + standard +
+                       " " + kind + " - API aggregation will not work");
+  }
+  check("requestheader-uid-headers", flags.requestheader_uid_headers);
+  if (!flags.requestheader_uid_headers.empty() && !HasHeader(flags.requestheader_uid_headers, "X-Remote-Uid")) {
+    errors.push_back(
+        "--requestheader-uid-headers is set without specifying the standard X-Remote-Uid header - API aggregation will "
+        "not work");
+  }
+}
+
+bool IsName(std::string_view text, bool colons) {
+  if (text.empty() || (text[0] >= '0' && text[0] <= '9')) return false;
+  return std::ranges::all_of(text, [&](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+           (colons && c == ':');
+  });
+}
+
+using LabelLists = std::map<std::string, std::string>;
+
+std::string Json(const LabelLists& lists) {
+  Value object = Value::Object();
+  for (const auto& [key, value] : lists) object.Set(key, Value::String(value));
+  return object.ToJson();
+}
+
+std::string CheckLabelLists(const std::string& path, const LabelLists& lists) {
+  const bool right = std::ranges::all_of(lists, [](const auto& entry) {
+    const size_t comma = entry.first.find(',');
+    return comma != std::string::npos && IsName(std::string_view(entry.first).substr(0, comma), true) &&
+           IsName(std::string_view(entry.first).substr(comma + 1), false);
+  });
+  if (right) return "";
+  return path + ": Invalid value: " + Json(lists) +
+         ": must have keys with format `metricName,labelName` where metricName matches \"[a-zA-Z_:][a-zA-Z0-9_:]*\" "
+         "and "
+         "labelName matches \"[a-zA-Z_][a-zA-Z0-9_]*\"";
+}
+
+std::string CheckManifest(const std::string& path) {
+  const std::string field = "metrics.allowListMappingManifest";
+  const std::string head = field + ": Invalid value: " + util::Quoted(path) + ": ";
+  if (const Error there = CheckThere("open", path); !there.ok())
+    return head + "failed to read allow list manifest: " + there.text();
+  const util::FileContent file = util::ReadFile(path, {.max_bytes = kMaxFileBytes});
+  if (!file.ok()) return head + "failed to read allow list manifest: " + file.problem;
+  LabelLists lists;
+  const Error error = ForEachDocument(file.text, [&](const std::string& json) {
+    std::vector<FieldError> errors;
+    const Value document = ParseJson(json, errors);
+    for (const FieldError& one : errors) return Error(one.ToString());
+    if (!document.is_null() && document.kind() != Value::Kind::kObject) return Error("it is not a map of texts");
+    for (const auto& [key, value] : document.members()) {
+      if (value.kind() != Value::Kind::kString) return Error("the value of " + util::Quoted(key) + " is not a text");
+      lists[key] = value.text();
+    }
+    return Error::Ok();
+  });
+  if (!error.ok()) return head + "failed to parse allow list manifest: " + error.text();
+  const std::string wrong = CheckLabelLists(field, lists);
+  return wrong.empty() ? "" : head + "invalid allow list mapping in manifest: [" + wrong + "]";
+}
+
+void CheckMetrics(const MetricsFlags& flags, std::vector<std::string>& errors) {
+  // The release before the one that is matched.
+  const std::string release(kUpstreamVersion);
+  const size_t dot = release.find('.');
+  const std::string before = release.substr(1, dot) + std::to_string(std::stoi(release.substr(dot + 1)) - 1);
+  if (!flags.show_hidden_for_version.empty() && flags.show_hidden_for_version != before) {
+    errors.push_back(
+        "metrics.showHiddenMetricsForVersion: Invalid value: " + util::Quoted(flags.show_hidden_for_version) +
+        ": must be omitted or have the value '" + before + "'; only the previous minor version is allowed");
+  }
+  for (const std::string& name : flags.disabled) {
+    if (IsName(name, true)) continue;
+    Value names = Value::Array();
+    for (const std::string& one : flags.disabled) names.Append(Value::String(one));
+    errors.push_back("metrics.disabledMetrics: Invalid value: " + names.ToJson() +
+                     ": must be fully qualified metric names matching \"^[a-zA-Z_:][a-zA-Z0-9_:]*$\", got " +
+                     util::Quoted(name));
+    break;
+  }
+  if (std::string error = CheckLabelLists("metrics.allowListMapping", flags.allow_labels); !error.empty())
+    errors.push_back(std::move(error));
+  if (flags.allow_labels_manifest.empty()) return;
+  if (std::string error = CheckManifest(flags.allow_labels_manifest); !error.empty())
+    errors.push_back(std::move(error));
+  if (!flags.allow_labels.empty()) {
+    Value both = Value::Object();
+    if (!flags.show_hidden_for_version.empty())
+      both.Set("showHiddenMetricsForVersion", Value::String(flags.show_hidden_for_version));
+    if (!flags.disabled.empty()) {
+      Value names = Value::Array();
+      for (const std::string& one : flags.disabled) names.Append(Value::String(one));
+      both.Set("disabledMetrics", std::move(names));
+    }
+    Value lists = Value::Object();
+    for (const auto& [key, value] : flags.allow_labels) lists.Set(key, Value::String(value));
+    both.Set("allowListMapping", std::move(lists));
+    both.Set("allowListMappingManifest", Value::String(flags.allow_labels_manifest));
+    errors.push_back("metrics: Invalid value: " + both.ToJson() +
+                     ": cannot specify both allowListMapping and allowListMappingManifest");
+  }
+}
+
+// Every suite that Go's crypto/tls has a name for, and two old spellings.
+constexpr std::string_view kCipherSuites[] = {
+    "TLS_AES_128_GCM_SHA256",
+    "TLS_AES_256_GCM_SHA384",
+    "TLS_CHACHA20_POLY1305_SHA256",
+    "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA",
+    "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA256",
+    "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
+    "TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA",
+    "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384",
+    "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305",
+    "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
+    "TLS_ECDHE_ECDSA_WITH_RC4_128_SHA",
+    "TLS_ECDHE_RSA_WITH_3DES_EDE_CBC_SHA",
+    "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA",
+    "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA256",
+    "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
+    "TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA",
+    "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
+    "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305",
+    "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256",
+    "TLS_ECDHE_RSA_WITH_RC4_128_SHA",
+    "TLS_RSA_WITH_3DES_EDE_CBC_SHA",
+    "TLS_RSA_WITH_AES_128_CBC_SHA",
+    "TLS_RSA_WITH_AES_128_CBC_SHA256",
+    "TLS_RSA_WITH_AES_128_GCM_SHA256",
+    "TLS_RSA_WITH_AES_256_CBC_SHA",
+    "TLS_RSA_WITH_AES_256_GCM_SHA384",
+    "TLS_RSA_WITH_RC4_128_SHA",
+};
+// P-256, P-384, P-521, X25519, and those three with ML-KEM.
+constexpr int32_t kCurves[] = {23, 24, 25, 29, 4587, 4588, 4589};
+constexpr std::string_view kTlsVersions[] = {"VersionTLS10", "VersionTLS11", "VersionTLS12", "VersionTLS13"};
+
+Error CheckTls(const ServingFlags& flags) {
+  if (flags.tls_cert_file.empty() != flags.tls_private_key_file.empty())
+    return Error("missing filename for serving cert");
+  for (const std::string& suite : flags.tls_cipher_suites)
+    if (std::ranges::find(kCipherSuites, suite) == std::end(kCipherSuites))
+      return Error("Cipher suite " + suite + " not supported or doesn't exist");
+  for (const int32_t curve : flags.tls_curve_preferences)
+    if (std::ranges::find(kCurves, curve) == std::end(kCurves))
+      return Error("curve preference " + std::to_string(curve) + " is not supported by the current Go version");
+  const std::string& version = flags.tls_min_version;
+  if (!version.empty() && std::ranges::find(kTlsVersions, version) == std::end(kTlsVersions))
+    return Error("unknown tls version " + util::Quoted(version));
+  return Error::Ok();
+}
+
+Error CheckPaths(const std::vector<std::string>& paths) {
+  for (std::string_view path : paths) {
+    if (path.starts_with('/')) path.remove_prefix(1);
+    const size_t star = path.find('*');
+    if (star != std::string_view::npos && star + 1 < path.size())
+      return Error("only trailing * allowed in " + util::Quoted(path));
+  }
+  return Error::Ok();
+}
+
+void ApplyElection(const SchedulerFlags& flags, config::SchedulerConfiguration& config) {
+  const LeaderElectionFlags& from = flags.leader_election;
+  config::LeaderElection& to = config.leader_election;
+  if (flags.Given("leader-elect")) to.leader_elect = from.leader_elect;
+  if (flags.Given("leader-elect-lease-duration")) to.lease_duration = from.lease_duration;
+  if (flags.Given("leader-elect-renew-deadline")) to.renew_deadline = from.renew_deadline;
+  if (flags.Given("leader-elect-retry-period")) to.retry_period = from.retry_period;
+  if (flags.Given("leader-elect-resource-lock")) to.resource_lock = from.resource_lock;
+  if (flags.Given("leader-elect-resource-name")) to.resource_name = from.resource_name;
+  if (flags.Given("leader-elect-resource-namespace")) to.resource_namespace = from.resource_namespace;
+}
+
+void ApplyDeprecated(const SchedulerFlags& flags, config::SchedulerConfiguration& config) {
+  const DeprecatedFlags& from = flags.deprecated;
+  config::ClientConnection& client = config.client_connection;
+  if (flags.Given("profiling")) config.enable_profiling = from.profiling;
+  if (flags.Given("contention-profiling")) config.enable_contention_profiling = from.contention_profiling;
+  if (flags.Given("kubeconfig")) client.kubeconfig = from.kubeconfig;
+  if (flags.Given("kube-api-content-type")) client.content_type = from.content_type;
+  if (flags.Given("kube-api-qps")) client.qps = from.qps;
+  if (flags.Given("kube-api-burst")) client.burst = from.burst;
+}
+
+Result<config::SchedulerConfiguration> LoadConfig(const SchedulerFlags& flags, const Registry& registry) {
+  if (flags.config.empty()) {
+    config::SchedulerConfiguration config = config::DefaultConfiguration(registry);
+    ApplyDeprecated(flags, config);
+    ApplyElection(flags, config);
+    return config;
+  }
+  if (const Error there = CheckThere("open", flags.config); !there.ok()) return there;
+  const util::FileContent file = util::ReadFile(flags.config, {.max_bytes = kMaxFileBytes});
+  if (!file.ok()) return Error("open " + flags.config + ": " + file.problem);
+  config::Loaded loaded =
+      config::LoadConfiguration(file.text, registry, config::UnnamedPlugins::kDefaults,
+                                [&](config::SchedulerConfiguration& config) { ApplyElection(flags, config); });
+  std::vector<std::string> errors;
+  for (const FieldError& error : loaded.errors) errors.push_back(error.ToString());
+  if (!errors.empty()) return Together(errors);
+  return std::move(loaded.config);
+}
+
+// As clientcmd.BuildConfigFromFlags: --master goes before the file, and without both there is the pod that we run in.
+Result<client::Kubeconfig> FindApiServer(const std::string& path, const std::string& master,
+                                         const client::InCluster& place, std::vector<std::string>& warnings) {
+  client::Kubeconfig found;
+  if (!path.empty()) {
+    if (const Error there = CheckThere("stat", path); !there.ok()) return there;
+    Result<client::Kubeconfig> read = client::LoadKubeconfig(path);
+    if (!read.ok()) return read.error();
+    found = std::move(read).value();
+  } else if (master.empty()) {
+    warnings.emplace_back(
+        "Neither --kubeconfig nor --master was specified.  Using the inClusterConfig.  This might not work.");
+    if (!place.host.empty() && !place.port.empty()) return client::LoadInCluster(place);
+    warnings.emplace_back(
+        "error creating inClusterConfig, falling back to default config: unable to load in-cluster configuration, "
+        "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT must be defined");
+    return Error(
+        "invalid configuration: no configuration has been provided, try setting KUBERNETES_MASTER environment "
+        "variable");
+  }
+  if (master.empty()) return found;
+  const net::TlsClientOptions& tls = found.tls;
+  const bool secure = tls.insecure || !tls.ca_file.empty() || !tls.ca_data.empty() || !tls.certificate_file.empty() ||
+                      !tls.certificate_data.empty();
+  found.server = master.find("://") != std::string::npos ? master : (secure ? "https://" : "http://") + master;
+  found.source = path.empty() ? "--master" : "--master and " + found.source;
+  return found;
+}
+
+Error CheckLock(const config::LeaderElection& election) {
+  const std::string& lock = election.resource_lock;
+  if (!election.leader_elect || lock == "leases") return Error::Ok();
+  const std::string head = "couldn't create resource lock: ";
+  if (lock == "endpoints" || lock == "configmaps" || lock == "endpointsleases")
+    return Error(head + lock + " lock is removed, migrate to leases");
+  if (lock == "configmapsleases") return Error(head + lock + " lock is removed, migrated to leases");
+  return Error(head + "Invalid lock-type " + lock);
+}
+
+}  // namespace
+
+Result<config::FeatureGates> LoadGates(const SchedulerFlags& flags) {
+  for (const std::vector<std::string>* values : {&flags.emulated_version, &flags.min_compatibility_version})
+    if (const Result<std::string> version = config::ReadVersionFlag(*values); !version.ok()) return version.error();
+  return config::ReadFeatureGates(flags.feature_gates);
+}
+
+Error CheckSchedulerFlags(const SchedulerFlags& flags, const config::FeatureGates& gates,
+                          std::vector<std::string>& warnings) {
+  std::vector<std::string> errors = config::CheckEmulation(*config::ReadVersionFlag(flags.emulated_version),
+                                                           *config::ReadVersionFlag(flags.min_compatibility_version));
+  if (const std::vector<std::string_view> alphas = gates.Alphas(); !alphas.empty()) {
+    std::string names;
+    for (const std::string_view name : alphas) names.append(names.empty() ? "" : " ").append(name);
+    warnings.push_back("component has alpha features enabled in emulated version, this is unsupported: features=[" +
+                       names + "]");
+  }
+  const int64_t port = flags.serving.secure_port;
+  if (port > 65535) {
+    errors.push_back("--secure-port " + std::to_string(port) +
+                     " must be between 1 and 65535, inclusive. It cannot be turned off with 0");
+  } else if (port < 0) {
+    errors.push_back("--secure-port " + std::to_string(port) +
+                     " must be between 0 and 65535, inclusive. 0 for turning off secure port");
+  }
+  CheckHeaders(flags.authentication, errors, warnings);
+  CheckMetrics(flags.metrics, errors);
+  return Together(errors);
+}
+
+Result<LoadedScheduler> LoadScheduler(SchedulerFlags flags, config::FeatureGates gates, const Registry& registry,
+                                      std::vector<std::string>& warnings, const client::InCluster& place) {
+  LoadedScheduler loaded;
+  Result<config::SchedulerConfiguration> config = LoadConfig(flags, registry);
+  if (!config.ok()) return config.error();
+  loaded.config = std::move(config).value();
+  if (!flags.config.empty()) {
+    for (const std::string_view flag : kVoidWithConfig) {
+      if (!flags.Given(flag)) continue;
+      warnings.push_back("--" + std::string(flag) + " is ignored, because there is --config");
+    }
+  }
+  const config::ClientConnection& client = loaded.config.client_connection;
+  Result<client::Kubeconfig> server = FindApiServer(client.kubeconfig, flags.master, place, warnings);
+  if (!server.ok()) return server.error();
+  loaded.api_server = std::move(server).value();
+  if (flags.serving.secure_port != 0) {
+    if (const Error error = CheckTls(flags.serving); !error.ok()) return error;
+    if (const Error error = CheckPaths(flags.authorization.always_allow_paths); !error.ok()) return error;
+  }
+  if (client.qps > 0 && client.burst <= 0) {
+    return Error("burst is required to be greater than 0 when RateLimiter is not set and QPS is set to greater than 0");
+  }
+  if (const Error error = CheckLock(loaded.config.leader_election); !error.ok()) return error;
+  loaded.pod_max_in_unschedulable_pods = flags.deprecated.pod_max_in_unschedulable_pods;
+  loaded.flags = std::move(flags);
+  loaded.gates = std::move(gates);
+  return loaded;
+}
+
+Error CheckElection(const config::LeaderElection& election) {
+  if (!election.leader_elect) return Error::Ok();
+  const std::string head = "couldn't create leader elector: ";
+  if (election.lease_duration <= election.renew_deadline)
+    return Error(head + "leaseDuration must be greater than renewDeadline");
+  if (static_cast<double>(election.renew_deadline.ns) <= 1.2 * static_cast<double>(election.retry_period.ns))
+    return Error(head + "renewDeadline must be greater than retryPeriod*JitterFactor");
+  for (const auto& [name, time] :
+       {std::pair{"leaseDuration", election.lease_duration}, std::pair{"renewDeadline", election.renew_deadline},
+        std::pair{"retryPeriod", election.retry_period}})
+    if (time.ns < 1) return Error(head + name + " must be greater than zero");
+  return Error::Ok();
+}
+
+std::string NotBuiltYet() {
+  return "This scheduler does not place pods yet that need persistent volumes or resource claims: VolumeBinding, "
+         "VolumeZone, VolumeRestrictions, NodeVolumeLimits and DynamicResources reject them, and say so in their "
+         "events";
+}
+
+}  // namespace berth::cli

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Upstream: cmd/kube-scheduler/app/server.go, component-base cli/run.go and version/verflag (v1.36.4).
+#include "cli/scheduler_command.h"
+
+#include <cctype>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <utility>
+
+#include "berth/version.h"
+#include "cli/flags.h"
+#include "cli/log_setup.h"
+#include "config/load.h"
+#include "framework/engine.h"
+#include "util/system_clock.h"
+#include "util/text.h"
+
+namespace berth::cli {
+namespace {
+
+constexpr int kFailed = 1;
+
+// "v1.36.4" in pieces, as Go prints the struct.
+std::string RawVersion(const std::string& reported) {
+  const std::string release(kUpstreamVersion);
+  const size_t first = release.find('.'), second = release.find('.', first + 1);
+#if defined(__aarch64__)
+  const char* platform = "linux/arm64";
+#else
+  const char* platform = "linux/amd64";
+#endif
+  return "version.Info{Major:" + util::Quoted(release.substr(1, first - 1)) +
+         ", Minor:" + util::Quoted(release.substr(first + 1, second - first - 1)) +
+         ", EmulationMajor:\"\", EmulationMinor:\"\", MinCompatibilityMajor:\"\", MinCompatibilityMinor:\"\", "
+         "GitVersion:" +
+         util::Quoted(reported) + ", GitCommit:" + util::Quoted(std::string("berth-") + kVersion) +
+         ", GitTreeState:\"\", BuildDate:\"1970-01-01T00:00:00Z\", GoVersion:\"\", Compiler:" +
+         util::Quoted(std::string("g++ ") + __VERSION__) + ", Platform:\"" + platform + "\"}";
+}
+
+// What Go prints for a list of strings with %q.
+std::string QuotedList(const std::vector<std::string>& list) {
+  std::string text;
+  for (const std::string& one : list) text += (text.empty() ? "" : " ") + util::Quoted(one);
+  return "[" + text + "]";
+}
+
+bool HasArguments(const std::vector<std::string>& arguments) {
+  for (const std::string& argument : arguments)
+    if (!argument.empty()) return true;
+  return false;
+}
+
+int Fail(util::Log& log, const Error& error) {
+  log.Error("command failed", {{"err", error.text()}});
+  return kFailed;
+}
+
+void SayFarewells(const config::FeatureGates& gates, util::Log& log) {
+  for (const config::FeatureGates::Farewell& one : gates.farewells()) {
+    const bool ga = one.gate->stage == config::GateStage::kGa;
+    log.Info(ga ? "Warning: setting GA feature gate. It will be removed in a future release."
+                : "Warning: setting deprecated feature gate. It will be removed in a future release.",
+             {{"featureGate", one.gate->name}, {"value", one.value}});
+  }
+}
+
+// One line for each flag or gate that was given and changes nothing.
+void SayWithoutEffect(const SchedulerFlags& flags, const config::FeatureGates& gates, util::Log& log) {
+  for (const std::string_view flag : FlagsWithoutEffect())
+    if (flags.Given(flag)) log.Warn("Flag has no effect in Berth", {{"flag", "--" + std::string(flag)}});
+  for (const config::FeatureGate* gate : gates.WithoutEffect())
+    log.Warn("Feature gate has no effect in Berth", {{"featureGate", gate->name}, {"value", !gate->on}});
+}
+
+Error WriteFile(const std::string& path, const std::string& text) {
+  errno = 0;
+  std::ofstream file(path, std::ios::trunc);
+  const char* what = file.is_open() ? "write " : "open ";
+  if (file.is_open()) file << text << std::flush;
+  if (file.good()) return Error::Ok();
+  std::string reason = errno != 0 ? std::strerror(errno) : "not possible";
+  reason[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(reason[0])));
+  return Error(what + path + ": " + reason);
+}
+
+// What is left once there is a log.
+int Start(SchedulerFlags flags, config::FeatureGates gates, const Registry& registry, const Clock& clock,
+          util::Log& log, const SchedulerProcess& process) {
+  if (log.enabled(LogSeverity::kInfo, 1)) {
+    for (const FlagValue& flag : flags.values)
+      log.Say(LogSeverity::kInfo, 1, "FLAG: --" + flag.name + "=" + util::Quoted(flag.value));
+  }
+  SayWithoutEffect(flags, gates, log);
+  std::vector<std::string> warnings;
+  const auto say_warnings = [&] {
+    for (const std::string& warning : std::exchange(warnings, {})) log.Say(LogSeverity::kWarning, warning);
+  };
+  const Error wrong = CheckSchedulerFlags(flags, gates, warnings);
+  say_warnings();
+  if (!wrong.ok()) return Fail(log, wrong);
+  const std::string write_to = flags.write_config_to;
+  const Result<LoadedScheduler> loaded = LoadScheduler(std::move(flags), std::move(gates), registry, warnings);
+  say_warnings();
+  if (!loaded.ok()) return Fail(log, loaded.error());
+  // Plugins say here what is wrong with them; the process makes its own.
+  if (const auto engine = framework::Engine::Make(loaded->config, registry, clock, 0, &log); !engine.ok())
+    return Fail(log, engine.error());
+  if (log.enabled(LogSeverity::kInfo, 2) || !write_to.empty()) {
+    const std::string file = config::ConfigurationFile(loaded->config, registry);
+    const LogField config[] = {{"config", file}};
+    log.Add(LogSeverity::kInfo, 2, "Using component config", config);
+    if (!write_to.empty()) {
+      if (const Error error = WriteFile(write_to, file); !error.ok()) return Fail(log, error);
+      log.Info("Wrote configuration", {{"file", write_to}});
+      return kDone;
+    }
+  }
+  if (const Error error = CheckElection(loaded->config.leader_election); !error.ok()) return Fail(log, error);
+  if (const std::string sentence = NotBuiltYet(); !sentence.empty()) log.Say(LogSeverity::kWarning, sentence);
+  if (process) return process(*loaded, registry, log);
+  log.Print("berth scheduler is not there yet: flags and configuration are right, and nothing runs them");
+  return kBadInput;
+}
+
+}  // namespace
+
+int SchedulerCommand(const std::vector<std::string>& args, std::string_view program, const Registry& registry,
+                     std::ostream& out, std::ostream& err, int log_fd, const SchedulerProcess& process) {
+  Result<SchedulerFlags> parsed = ParseSchedulerFlags(args);
+  if (!parsed.ok()) {
+    err << SchedulerUsage(program) << "\nError: " << parsed.error().text() << "\n";
+    return kFailed;
+  }
+  SchedulerFlags flags = std::move(parsed).value();
+  if (flags.help) {
+    out << SchedulerHelp(program);
+    return kDone;
+  }
+  if (HasArguments(flags.arguments)) {
+    err << "Error: " << util::Quoted(program) << " does not take any arguments, got " << QuotedList(flags.arguments)
+        << "\n";
+    return kFailed;
+  }
+  const util::SystemClock clock;
+  util::Log early(err, LogOptionsOf({}), clock);  // as it is before the flags of the log count
+  Result<config::FeatureGates> gates = LoadGates(flags);
+  if (!gates.ok()) return Fail(early, gates.error());
+  SayFarewells(*gates, early);
+  if (flags.version != VersionWish::kNone) {
+    out << (flags.version == VersionWish::kRaw ? RawVersion(flags.reported_version)
+                                               : "Kubernetes " + flags.reported_version)
+        << "\n";
+    return kDone;
+  }
+  if (const Error error = CheckLogs(flags.logs, *gates); !error.ok()) {
+    err << error.text() << "\n";
+    return kFailed;
+  }
+  const util::LogOptions options = LogOptionsOf(flags.logs);
+  const std::unique_ptr<util::Log> log = log_fd < 0 ? std::make_unique<util::Log>(err, options, clock)
+                                                    : std::make_unique<util::Log>(log_fd, options, clock);
+  return Start(std::move(flags), std::move(gates).value(), registry, clock, *log, process);
+}
+
+}  // namespace berth::cli

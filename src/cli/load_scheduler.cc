@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <string_view>
 #include <tuple>
@@ -31,6 +32,9 @@ namespace berth::cli {
 namespace {
 
 constexpr uint64_t kMaxFileBytes = uint64_t{16} << 20;
+
+// Of an extender that has none.
+constexpr Duration kExtenderTimeout = Duration::Seconds(5);
 
 // Those that a configuration file makes void.
 constexpr std::array<std::string_view, 6> kVoidWithConfig{"contention-profiling",  "kube-api-burst", "kube-api-qps",
@@ -270,8 +274,9 @@ Result<config::SchedulerConfiguration> LoadConfig(const SchedulerFlags& flags, c
     return config;
   }
   if (const Error there = CheckThere("open", flags.config); !there.ok()) return there;
+  if (std::filesystem::is_directory(flags.config)) return SystemError("read", flags.config, EISDIR);
   const util::FileContent file = util::ReadFile(flags.config, {.max_bytes = kMaxFileBytes});
-  if (!file.ok()) return Error("open " + flags.config + ": " + file.problem);
+  if (!file.ok()) return Error("read " + flags.config + ": " + file.problem);
   config::Loaded loaded =
       config::LoadConfiguration(file.text, registry, config::UnnamedPlugins::kDefaults,
                                 [&](config::SchedulerConfiguration& config) { ApplyElection(flags, config); });
@@ -357,6 +362,8 @@ Result<LoadedScheduler> LoadScheduler(SchedulerFlags flags, config::FeatureGates
   Result<config::SchedulerConfiguration> config = LoadConfig(flags, registry);
   if (!config.ok()) return config.error();
   loaded.config = std::move(config).value();
+  for (config::Extender& extender : loaded.config.extenders)
+    if (extender.http_timeout.ns == 0) extender.http_timeout = kExtenderTimeout;
   if (!flags.config.empty()) {
     for (const std::string_view flag : kVoidWithConfig) {
       if (!flags.Given(flag)) continue;

@@ -9,11 +9,14 @@
 #include <memory>
 #include <utility>
 
+#include "berth/plugin.h"
+#include "berth/value.h"
 #include "berth/version.h"
 #include "cli/flags.h"
 #include "cli/log_setup.h"
 #include "config/load.h"
 #include "framework/engine.h"
+#include "framework/profile.h"
 #include "util/system_clock.h"
 #include "util/text.h"
 
@@ -75,6 +78,28 @@ void SayWithoutEffect(const SchedulerFlags& flags, const config::FeatureGates& g
     log.Warn("Feature gate has no effect in Berth", {{"featureGate", gate->name}, {"value", !gate->on}});
 }
 
+// A line for each profile, with the names and weights that its plugins have at every extension point.
+void SayPlugins(const framework::Engine& engine, util::Log& log) {
+  const Value nobody = Value::Object({{"Enabled", Value()}, {"Disabled", Value()}});
+  for (const auto& [name, profile] : engine.profiles()) {
+    Value points = Value::Object();
+    for (size_t i = 0; i < kPointCount; ++i) {
+      Value enabled = Value::Array();
+      for (const config::PluginRef& ref : framework::PluginsAt(*profile, static_cast<Point>(i))) {
+        const int32_t weight = static_cast<Point>(i) == Point::kScore ? ref.weight : 0;
+        enabled.Append(Value::Object({{"Name", Value::String(ref.name)}, {"Weight", Value::Int(weight)}}));
+      }
+      const bool any = !enabled.items().empty();
+      points.Set(std::string(ToString(static_cast<Point>(i))),
+                 any ? Value::Object({{"Enabled", std::move(enabled)}, {"Disabled", Value()}}) : nobody);
+    }
+    for (const char* point : {"MultiPoint", "PlacementGenerate", "PlacementScore"}) points.Set(point, nobody);
+    const std::string json = points.ToJson();
+    const LogField fields[] = {{"Plugins", LogValue::Json(json)}};
+    log.Add(LogSeverity::kInfo, 2, "the scheduler starts to work with those plugins", fields);
+  }
+}
+
 Error WriteFile(const std::string& path, const std::string& text) {
   errno = 0;
   std::ofstream file(path, std::ios::trunc);
@@ -106,8 +131,9 @@ int Start(SchedulerFlags flags, config::FeatureGates gates, const Registry& regi
   say_warnings();
   if (!loaded.ok()) return Fail(log, loaded.error());
   // Plugins say here what is wrong with them; the process makes its own.
-  if (const auto engine = framework::Engine::Make(loaded->config, registry, clock, 0, &log); !engine.ok())
-    return Fail(log, engine.error());
+  const auto engine = framework::Engine::Make(loaded->config, registry, clock, 0, &log);
+  if (!engine.ok()) return Fail(log, engine.error());
+  if (log.enabled(LogSeverity::kInfo, 2)) SayPlugins(**engine, log);
   if (log.enabled(LogSeverity::kInfo, 2) || !write_to.empty()) {
     const std::string file = config::ConfigurationFile(loaded->config, registry);
     const LogField config[] = {{"config", file}};

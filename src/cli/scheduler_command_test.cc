@@ -328,6 +328,11 @@ TEST_F(SchedulerCommandTest, TheConfigurationIsWrittenAndThatIsAll) {
   EXPECT_EQ(ran.code, 0);
   EXPECT_FALSE(started_);
   EXPECT_THAT(ran.err, EndsWith("] \"Wrote configuration\" file=\"" + file + "\"\n"));
+  EXPECT_THAT(ran.err,
+              HasSubstr("] \"the scheduler starts to work with those plugins\" Plugins={\"PreEnqueue\":{\"Enabled\":"
+                        "[{\"Name\":\"SchedulingGates\",\"Weight\":0},"));
+  EXPECT_THAT(ran.err, HasSubstr("\"Permit\":{\"Enabled\":null,\"Disabled\":null}"));
+  EXPECT_THAT(ran.err, HasSubstr("\"Score\":{\"Enabled\":[{\"Name\":\"TaintToleration\",\"Weight\":3}"));
   EXPECT_THAT(ran.err, HasSubstr("] \"Using component config\" config=<\n\tapiVersion: kubescheduler.config.k8s.io/v1\n"
                                  "\tclientConnection:\n"));
   const std::string written = Read(file);

@@ -8,6 +8,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "config/feature_gates.h"
+
 namespace berth::cli {
 namespace {
 
@@ -251,6 +253,20 @@ TEST(SchedulerFlagsTest, NoFlagThatIsThereForSecurityIsWithoutEffect) {
     EXPECT_FALSE(flags.Given(name)) << "and there is one of that name";
     for (const char* part : {"tls", "cert", "auth", "client-ca", "requestheader", "bind-address", "port", "kubeconfig"})
       EXPECT_EQ(name.find(part), std::string_view::npos) << name;
+  }
+}
+
+TEST(SchedulerFlagsTest, WhatHasNoEffectIsInCompatibility) {
+  std::ifstream in(BERTH_OBSERVED "/../../COMPATIBILITY.md");
+  std::ostringstream text;
+  text << in.rdbuf();
+  for (const std::string_view flag : FlagsWithoutEffect())
+    EXPECT_THAT(text.str(), HasSubstr("`--" + std::string(flag) + "`"));
+  for (const config::FeatureGate& gate : config::AllFeatureGates()) {
+    const config::GateSupport support = config::SupportOf(gate);
+    const bool own = gate.effect == config::GateEffect::kProcess || gate.effect == config::GateEffect::kClient;
+    if (own && support != config::GateSupport::kNotOurs)
+      EXPECT_THAT(text.str(), HasSubstr("`" + std::string(gate.name) + "`"));
   }
 }
 

@@ -40,7 +40,8 @@ SchedulerConfiguration DefaultConfiguration(const Registry& registry);
 // plugin that has some. REQUIRES: a configuration that loaded without errors.
 Value ToValue(const SchedulerConfiguration& config, const Registry& registry);
 
-// The same as the file that kube-scheduler's --write-config-to writes: YAML, keys by name. REQUIRES: as above.
+// The same as the file that kube-scheduler's --write-config-to writes: YAML, keys by name, arguments by plugin and of
+// enabled ones only. REQUIRES: as above.
 std::string ConfigurationFile(const SchedulerConfiguration& config, const Registry& registry);
 
 }  // namespace berth::config

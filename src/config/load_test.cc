@@ -357,6 +357,14 @@ TEST(LoadTest, TheFileThatIsWrittenIsKubeSchedulers) {
   const Loaded again = LoadConfiguration(observed.str(), TestRegistry());
   ASSERT_TRUE(again.ok()) << again.errors[0].ToString();
   EXPECT_EQ(ConfigurationFile(again.config, TestRegistry()), observed.str());
+  // Arguments in another order, or of a plugin that is not enabled.
+  const Loaded other =
+      LoadConfiguration(std::string(kHead) +
+                            "clientConnection: {kubeconfig: scheduler.conf}\nprofiles: [{pluginConfig: "
+                            "[{name: NodeAffinity}, {name: Picky, args: {max: 2}}]}]",
+                        TestRegistry());
+  ASSERT_TRUE(other.ok()) << other.errors[0].ToString();
+  EXPECT_EQ(ConfigurationFile(other.config, TestRegistry()), observed.str());
 }
 
 }  // namespace

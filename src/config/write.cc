@@ -167,7 +167,20 @@ Value Sorted(const Value& value) {
 }  // namespace
 
 std::string ConfigurationFile(const SchedulerConfiguration& config, const Registry& registry) {
-  return ToYaml(Sorted(ToValue(config, registry)));
+  SchedulerConfiguration running = config;
+  for (Profile& profile : running.profiles) {
+    const std::set<std::string> enabled = EnabledNames(profile.plugins);
+    for (const std::string& name : enabled) {
+      const auto named = [&](const PluginConfig& entry) { return entry.name == name; };
+      if (std::ranges::none_of(profile.plugin_config, named)) profile.plugin_config.push_back({name, Value()});
+    }
+    std::erase_if(profile.plugin_config, [&](const PluginConfig& entry) {
+      return !enabled.contains(entry.name) ||
+             CompleteArgs(entry.name, entry.args.is_null() ? nullptr : &entry.args, registry).is_null();
+    });
+    std::ranges::sort(profile.plugin_config, {}, &PluginConfig::name);
+  }
+  return ToYaml(Sorted(ToValue(running, registry)));
 }
 
 Value ToValue(const SchedulerConfiguration& config, const Registry& registry) {

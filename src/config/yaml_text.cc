@@ -17,7 +17,7 @@ namespace {
 bool IsDuration(std::string_view text) {
   return std::isdigit(static_cast<unsigned char>(text.front())) &&
          std::string_view("hms").find(text.back()) != std::string_view::npos &&
-         text.find_first_not_of("0123456789.hmsnu") == std::string_view::npos;
+         text.find_first_not_of("0123456789.hmsnu\xc2\xb5") == std::string_view::npos;
 }
 
 bool IsPlain(std::string_view text) {
@@ -25,8 +25,9 @@ bool IsPlain(std::string_view text) {
   if (IsDuration(text)) return true;
   if (!std::isalpha(static_cast<unsigned char>(text[0])) && text[0] != '/') return false;
   const auto harmless = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || c == '.' || c == '/';
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || c == '.' || c == '/' || c == ':';
   };
+  if (text.back() == ':') return false;  // of a key
   if (!std::all_of(text.begin(), text.end(), harmless)) return false;
   // What YAML 1.1 takes for a boolean or null, in any case.
   static constexpr std::array<std::string_view, 9> kWords = {"y",   "n",    "yes",   "no",  "on",

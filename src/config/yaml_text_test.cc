@@ -30,7 +30,10 @@ TEST(YamlTextTest, LooksAsKubectlPrints) {
                      {"empty", Value::Object()},
                      {"list", Value::Array({Value::Object({{"name", Value::String("cpu")}, {"weight", Value::Int(1)}}),
                                             Value::Array({Value::Int(1), Value::Int(2)}), Value::String("no")})},
-                     {"nested", Value::Object({{"on", Value::Bool(true)}, {"text", Value::String("a: b")}})}});
+                     {"nested", Value::Object({{"on", Value::Bool(true)}, {"text", Value::String("a: b")}})},
+                     {"time", Value::String("1h0.5s")},
+                     {"tiny", Value::String("1\xc2\xb5s")},
+                     {"url", Value::String("http://127.0.0.1:80/x")}});
   EXPECT_EQ(ToYaml(value),
             "apiVersion: kubescheduler.config.k8s.io/v1\n"
             "empty: {}\n"
@@ -43,7 +46,10 @@ TEST(YamlTextTest, LooksAsKubectlPrints) {
             "- \"no\"\n"
             "nested:\n"
             "  \"on\": true\n"
-            "  text: \"a: b\"\n");
+            "  text: \"a: b\"\n"
+            "time: 1h0.5s\n"
+            "tiny: 1\xc2\xb5s\n"
+            "url: http://127.0.0.1:80/x\n");
   EXPECT_EQ(ReadBack(ToYaml(value)), value);
 }
 
@@ -73,6 +79,9 @@ TEST(YamlTextTest, StringsThatLookLikeSomethingElseSurvive) {
                            "\"",
                            "\\",
                            "10m0s",
+                           "1.5h",
+                           "a:b",
+                           "::",
                            "<<",
                            "=",
                            "@x",

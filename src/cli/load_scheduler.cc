@@ -14,6 +14,7 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -118,18 +119,19 @@ std::string CheckLabelLists(const std::string& path, const LabelLists& lists) {
          "labelName matches \"[a-zA-Z_][a-zA-Z0-9_]*\"";
 }
 
-std::string CheckManifest(const std::string& path) {
-  const std::string field = "metrics.allowListMappingManifest";
-  const std::string head = field + ": Invalid value: " + util::Quoted(path) + ": ";
+constexpr char kManifestField[] = "metrics.allowListMappingManifest";
+
+// The error is the reason alone.
+Result<LabelLists> ReadManifest(const std::string& path) {
   if (const Error there = CheckThere("open", path); !there.ok())
-    return head + "failed to read allow list manifest: " + there.text();
+    return there.Wrap("failed to read allow list manifest");
   const util::FileContent file = util::ReadFile(path, {.max_bytes = kMaxFileBytes});
-  if (!file.ok()) return head + "failed to read allow list manifest: " + file.problem;
+  if (!file.ok()) return Error("failed to read allow list manifest: " + file.problem);
   LabelLists lists;
   const Error error = ForEachDocument(file.text, [&](const std::string& json) {
     std::vector<FieldError> errors;
     const Value document = ParseJson(json, errors);
-    for (const FieldError& one : errors) return Error(one.ToString());
+    if (!errors.empty()) return Error(errors.front().ToString());
     if (!document.is_null() && document.kind() != Value::Kind::kObject) return Error("it is not a map of texts");
     for (const auto& [key, value] : document.members()) {
       if (value.kind() != Value::Kind::kString) return Error("the value of " + util::Quoted(key) + " is not a text");
@@ -137,9 +139,33 @@ std::string CheckManifest(const std::string& path) {
     }
     return Error::Ok();
   });
-  if (!error.ok()) return head + "failed to parse allow list manifest: " + error.text();
-  const std::string wrong = CheckLabelLists(field, lists);
-  return wrong.empty() ? "" : head + "invalid allow list mapping in manifest: [" + wrong + "]";
+  if (!error.ok()) return error.Wrap("failed to parse allow list manifest");
+  const std::string wrong = CheckLabelLists(kManifestField, lists);
+  if (!wrong.empty()) return Error("invalid allow list mapping in manifest: [" + wrong + "]");
+  return lists;
+}
+
+std::set<std::string> SplitAtCommas(std::string_view text) {
+  std::set<std::string> parts;
+  for (;;) {
+    const size_t comma = text.find(',');
+    parts.emplace(text.substr(0, comma));
+    if (comma == std::string_view::npos) return parts;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+Result<util::MetricRules> MetricRulesOf(const MetricsFlags& flags) {
+  util::MetricRules rules;
+  rules.disabled.insert(flags.disabled.begin(), flags.disabled.end());
+  Result<LabelLists> lists = flags.allow_labels;
+  if (!flags.allow_labels_manifest.empty()) lists = ReadManifest(flags.allow_labels_manifest);
+  if (!lists.ok()) return lists.error();
+  for (const auto& [key, values] : *lists) {
+    const size_t comma = key.find(',');
+    rules.allowed[key.substr(0, comma)][key.substr(comma + 1)] = SplitAtCommas(values);
+  }
+  return rules;
 }
 
 void CheckMetrics(const MetricsFlags& flags, std::vector<std::string>& errors) {
@@ -164,8 +190,10 @@ void CheckMetrics(const MetricsFlags& flags, std::vector<std::string>& errors) {
   if (std::string error = CheckLabelLists("metrics.allowListMapping", flags.allow_labels); !error.empty())
     errors.push_back(std::move(error));
   if (flags.allow_labels_manifest.empty()) return;
-  if (std::string error = CheckManifest(flags.allow_labels_manifest); !error.empty())
-    errors.push_back(std::move(error));
+  if (const Result<LabelLists> lists = ReadManifest(flags.allow_labels_manifest); !lists.ok()) {
+    errors.push_back(std::string(kManifestField) + ": Invalid value: " + util::Quoted(flags.allow_labels_manifest) +
+                     ": " + lists.error().text());
+  }
   if (!flags.allow_labels.empty()) {
     Value both = Value::Object();
     if (!flags.show_hidden_for_version.empty())
@@ -382,6 +410,9 @@ Result<LoadedScheduler> LoadScheduler(SchedulerFlags flags, config::FeatureGates
     return Error("burst is required to be greater than 0 when RateLimiter is not set and QPS is set to greater than 0");
   }
   if (const Error error = CheckLock(loaded.config.leader_election); !error.ok()) return error;
+  Result<util::MetricRules> rules = MetricRulesOf(flags.metrics);
+  if (!rules.ok()) return rules.error();
+  loaded.metric_rules = std::move(rules).value();
   loaded.pod_max_in_unschedulable_pods = flags.deprecated.pod_max_in_unschedulable_pods;
   loaded.flags = std::move(flags);
   loaded.gates = std::move(gates);

@@ -12,14 +12,16 @@
 #include "client/kubeconfig.h"
 #include "config/feature_gates.h"
 #include "config/types.h"
+#include "util/metrics.h"
 
 namespace berth::cli {
 
 struct LoadedScheduler {
-  SchedulerFlags flags;  // of which serving, authentication, authorization and metrics are still to be obeyed
+  SchedulerFlags flags;  // of which serving, authentication and authorization are still to be obeyed
   config::FeatureGates gates;
   config::SchedulerConfiguration config;
   client::Kubeconfig api_server;
+  util::MetricRules metric_rules;  // for whoever makes the Metrics
   Duration pod_max_in_unschedulable_pods;
 };
 

@@ -346,9 +346,8 @@ std::string SchedulerHelp(std::string_view program) {
 
 const std::vector<std::string_view>& FlagsWithoutEffect() {
   static const std::vector<std::string_view> flags{
-      "allow-metric-labels",       "allow-metric-labels-manifest",     "contention-profiling",  "disable-http2-serving",
-      "disabled-metrics",          "http2-max-streams-per-connection", "kube-api-content-type", "log-flush-frequency",
-      "min-compatibility-version", "show-hidden-metrics-for-version"};
+      "contention-profiling", "disable-http2-serving",     "http2-max-streams-per-connection", "kube-api-content-type",
+      "log-flush-frequency",  "min-compatibility-version", "show-hidden-metrics-for-version"};
   return flags;
 }
 

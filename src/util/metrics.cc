@@ -15,33 +15,56 @@
 namespace berth::util {
 
 struct Metrics::Impl {
+  explicit Impl(MetricRules wanted) : rules(std::move(wanted)) {}
+
+  prometheus::Registry& RegistryOf(const std::string& name) {
+    return rules.disabled.contains(name) ? unseen : registry;
+  }
+  prometheus::Labels LabelsOf(const std::string& name, const Labels& labels) const {
+    prometheus::Labels map(labels.begin(), labels.end());
+    const auto metric = rules.allowed.find(name);
+    if (metric == rules.allowed.end()) return map;
+    for (const auto& [label, values] : metric->second) {
+      const auto at = map.find(label);
+      if (at != map.end() && !values.contains(at->second)) at->second = "unexpected";
+    }
+    return map;
+  }
+
+  const MetricRules rules;
   // A family that is registered again is the one that is there.
   prometheus::Registry registry{prometheus::Registry::InsertBehavior::Merge};
+  prometheus::Registry unseen{prometheus::Registry::InsertBehavior::Merge};
   std::mutex mutex;  // of a scrape
   std::vector<std::function<void()>> refresh;
 };
 
-namespace {
-
-prometheus::Labels ToMap(const Metrics::Labels& labels) { return {labels.begin(), labels.end()}; }
-
-}  // namespace
-
-Metrics::Metrics() : impl_(std::make_unique<Impl>()) {}
+Metrics::Metrics(MetricRules rules) : impl_(std::make_unique<Impl>(std::move(rules))) {}
 Metrics::~Metrics() = default;
 
 Metrics::Counter Metrics::counter(const std::string& name, const std::string& help, const Labels& labels) {
-  return Counter(&prometheus::BuildCounter().Name(name).Help(help).Register(impl_->registry).Add(ToMap(labels)));
+  return Counter(&prometheus::BuildCounter()
+                      .Name(name)
+                      .Help(help)
+                      .Register(impl_->RegistryOf(name))
+                      .Add(impl_->LabelsOf(name, labels)));
 }
 
 Metrics::Gauge Metrics::gauge(const std::string& name, const std::string& help, const Labels& labels) {
-  return Gauge(&prometheus::BuildGauge().Name(name).Help(help).Register(impl_->registry).Add(ToMap(labels)));
+  return Gauge(&prometheus::BuildGauge()
+                    .Name(name)
+                    .Help(help)
+                    .Register(impl_->RegistryOf(name))
+                    .Add(impl_->LabelsOf(name, labels)));
 }
 
 Metrics::Histogram Metrics::histogram(const std::string& name, const std::string& help,
                                       const std::vector<double>& buckets, const Labels& labels) {
-  return Histogram(
-      &prometheus::BuildHistogram().Name(name).Help(help).Register(impl_->registry).Add(ToMap(labels), buckets));
+  return Histogram(&prometheus::BuildHistogram()
+                        .Name(name)
+                        .Help(help)
+                        .Register(impl_->RegistryOf(name))
+                        .Add(impl_->LabelsOf(name, labels), buckets));
 }
 
 void Metrics::Counter::Add(double amount) const { static_cast<prometheus::Counter*>(counter_)->Increment(amount); }

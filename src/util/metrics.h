@@ -3,12 +3,21 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace berth::util {
+
+// What an operator wants to be left out.
+struct MetricRules {
+  std::set<std::string> disabled;  // names of metrics that are counted and not shown
+  // By metric and label, the values that are shown; others become "unexpected".
+  std::map<std::string, std::map<std::string, std::set<std::string>>> allowed;
+};
 
 // Thread safety: all methods, of counters, gauges and histograms too.
 class Metrics {
@@ -44,7 +53,7 @@ class Metrics {
     void* histogram_;
   };
 
-  Metrics();
+  explicit Metrics(MetricRules rules = {});
   ~Metrics();
   Metrics(const Metrics&) = delete;
   Metrics& operator=(const Metrics&) = delete;

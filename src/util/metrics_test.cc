@@ -12,6 +12,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(MetricsTest, CountersAndHistogramsAreShownAsPrometheusReadsThem) {
   Metrics metrics;
@@ -26,6 +27,23 @@ TEST(MetricsTest, CountersAndHistogramsAreShownAsPrometheusReadsThem) {
   EXPECT_THAT(text, HasSubstr("berth_seconds_bucket{le=\"1\"} 0\n"));
   EXPECT_THAT(text, HasSubstr("berth_seconds_bucket{le=\"10\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("berth_seconds_sum 5\n"));
+}
+
+TEST(MetricsTest, WhatAnOperatorLeavesOutIsNotShown) {
+  Metrics metrics(
+      {.disabled = {"berth_a_total", "berth_seconds"}, .allowed = {{"berth_b_total", {{"x", {"1", "2"}}}}}});
+  metrics.counter("berth_a_total", "A.").Add();
+  metrics.histogram("berth_seconds", "Time.", {1}).Observe(1);
+  for (const char* x : {"1", "2", "3", "4", ""}) {
+    metrics.counter("berth_b_total", "B.", {{"x", x}, {"y", "9"}}).Add();
+    metrics.counter("berth_c_total", "C.", {{"x", x}}).Add();
+  }
+  const std::string text = metrics.Text();
+  EXPECT_THAT(text, Not(HasSubstr("berth_a_total")));
+  EXPECT_THAT(text, Not(HasSubstr("berth_seconds")));
+  EXPECT_THAT(text, HasSubstr("berth_b_total{x=\"1\",y=\"9\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("berth_b_total{x=\"unexpected\",y=\"9\"} 3\n"));
+  EXPECT_THAT(text, HasSubstr("berth_c_total{x=\"4\"} 1\n"));
 }
 
 TEST(MetricsTest, GaugesAreRefreshedBeforeTheyAreShown) {

@@ -6,11 +6,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -591,6 +593,24 @@ TEST_F(LeaderElectorTest, AThreadThatStandsStillLeadsNoLonger) {
   Run(Seconds(1));
   EXPECT_THAT(a_.said, ::testing::Contains("lost"));
   EXPECT_TRUE(a_.elector->Check().ok());
+}
+
+TEST_F(LeaderElectorTest, OthersMayAskAtAnyTime) {
+  a_.Start();
+  std::atomic<bool> over = false;
+  std::thread port([&] {
+    while (!over) {
+      EXPECT_TRUE(a_.elector->Check().ok());
+      const bool led = a_.elector->leading();
+      EXPECT_TRUE(!led || a_.elector->last_renewal() >= kStart);
+      EXPECT_EQ(a_.elector->slow_paths(), 0u);
+    }
+  });
+  Run(Seconds(600));
+  a_.elector->Stop();
+  Run(Seconds(1));
+  over = true;
+  port.join();
 }
 
 TEST_F(LeaderElectorTest, WhoWaitsIsHealthy) {

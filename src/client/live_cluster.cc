@@ -356,7 +356,9 @@ void LiveCluster::PatchPodStatus(const PodStatusPatch& patch, Answer done) {
   request.path = PodPath(patch.pod.namespace_, patch.pod.name) + "/status";
   request.content_type = "application/strategic-merge-patch+json";
   request.body = PodStatusPatchBody(patch, impl_->clock.Now());
-  request.rank = Rank::kStatus;
+  // A victim's is not for people: the preemptor waits for it.
+  const bool victim = patch.condition && patch.condition->type == "DisruptionTarget";
+  request.rank = victim ? Rank::kBinding : Rank::kStatus;
   impl_->WritePod(std::move(request), {{"Pod"}, patch.pod.namespace_, patch.pod.name, patch.pod.uid}, std::move(done));
 }
 
@@ -366,7 +368,6 @@ void LiveCluster::DeletePod(const ObjectName& pod, Answer done) {
   request.path = PodPath(pod.namespace_, pod.name);
   request.body = DeleteBody(pod);
   // The pod while it is terminating; a Status when it is gone at once.
-  request.rank = Rank::kStatus;
   impl_->WritePod(std::move(request), {{"Pod", "Status"}, pod.namespace_, pod.name, pod.uid}, std::move(done));
 }
 

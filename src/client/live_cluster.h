@@ -46,8 +46,8 @@ struct LiveOptions {
 // from then on, which every server does in pages. Objects that cannot be read are passed over with a warning; an event
 // with one counts as a bookmark, or as a deletion if it is one.
 //
-// Requests that have to wait, for the rate or a connection, go in this order: lists, reads and bindings, then statuses
-// and deletions, then events. Their timeouts count from when they are sent.
+// Requests that have to wait, for the rate or a connection, go in this order: what a pod waits for (lists, reads,
+// bindings, evictions), then statuses, then events. Their timeouts count from when they are sent.
 //
 // Events are core/v1 ones from when the server says that it has no events.k8s.io/v1, and not for any other reason.
 //

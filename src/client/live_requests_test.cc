@@ -196,6 +196,45 @@ TEST_F(LiveRequestsTest, AnEventWithoutASuccessIsLost) {
   EXPECT_THAT(warnings_, ElementsAre(HasSubstr("event of Pod ns/a is lost")));
 }
 
+TEST_F(LiveRequestsTest, WhatAPodWaitsForGoesBeforeStatuses) {
+  PodStatusPatch status{kPod, PodCondition{"PodScheduled", "False", "Unschedulable", "no"}, {}};
+  PodStatusPatch victim{kPod, PodCondition{"DisruptionTarget", "True", "PreemptionByScheduler", "go"}, {}};
+  const Answer nobody = [](const ApiStatus&) {};
+  struct Case {
+    std::string name;
+    std::function<void()> ask;
+    bool waits_before;  // a binding that comes later
+  };
+  const std::vector<Case> cases = {
+      {"status", [&] { api_->PatchPodStatus(status, nobody); }, false},
+      {"event",
+       [&] {
+         api_->PostEvent({kPod, "Normal", "r", "a", "n", "", "c", Time{}}, nobody);
+       },
+       false},
+      {"binding", [&] { api_->Bind(kPod, "n1", nobody); }, true},
+      {"victim's condition", [&] { api_->PatchPodStatus(victim, nobody); }, true},
+      {"victim's deletion", [&] { api_->DeletePod(kPod, nobody); }, true},
+  };
+  options_.qps = 1e-3;  // the next turns are 1000 s and 2000 s away
+  options_.burst = 1;
+  for (const Case& c : cases) {
+    Serve([](const FakeRequest&) -> FakeReply { return {201, SuccessJson(), ""}; });
+    EXPECT_EQ(BindWithin(Duration::Seconds(1500)).code, 201);
+    c.ask();
+    std::vector<std::string> unsent;
+    for (const char* name : {"first", "second"}) {
+      api_->BindBy(util::After(Duration::Seconds(1500)), kPod, "n1", [&unsent, name](const ApiStatus& answer) {
+        EXPECT_TRUE(answer.unsent());
+        unsent.emplace_back(name);
+      });
+    }
+    // There is one turn in time: for the first, unless the other goes before it.
+    Until([&] { return !unsent.empty() && unsent.back() == "second"; });
+    EXPECT_EQ(unsent.size(), c.waits_before ? 2u : 1u) << c.name;
+  }
+}
+
 class LiveEventsTest : public LiveRequestsTest {
  protected:
   LiveEventsTest() {

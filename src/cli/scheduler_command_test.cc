@@ -326,6 +326,17 @@ TEST_F(SchedulerCommandTest, TheApiServerIsThatOfMasterOfTheKubeconfigOrOfThePod
   EXPECT_EQ(loaded_.api_server.server, "http://10.0.0.1:8080");
 }
 
+TEST_F(SchedulerCommandTest, InAPodTheServiceAccountIsTaken) {
+  const client::InCluster place{"10.0.0.1", "443", folder_};
+  const Result<SchedulerFlags> flags = ParseSchedulerFlags({});
+  std::vector<std::string> warnings;
+  const Result<LoadedScheduler> loaded =
+      LoadScheduler(flags.value(), config::FeatureGates(), registry_, warnings, place);
+  ASSERT_FALSE(loaded.ok()) << "that account has no token";
+  EXPECT_THAT(loaded.error().text(), HasSubstr("in-cluster configuration: " + folder_ + "/token"));
+  EXPECT_EQ(warnings.size(), 1u);
+}
+
 TEST_F(SchedulerCommandTest, TheConfigurationIsWrittenAndThatIsAll) {
   const std::string file = folder_ + "/written.yaml";
   const Ran ran = Run({"--kubeconfig=" + kubeconfig_, "--write-config-to=" + file, "-v=2"});
@@ -362,6 +373,13 @@ TEST_F(SchedulerCommandTest, PluginsAreCheckedBeforeAnythingIsWritten) {
   EXPECT_THAT(Failure({"--config=" + config, "--master=127.0.0.1:1", "--write-config-to=" + file}),
               HasSubstr("queue sort"));
   EXPECT_FALSE(std::filesystem::exists(file));
+}
+
+TEST_F(SchedulerCommandTest, WithoutAProcessItSaysSo) {
+  std::ostringstream out, err;
+  EXPECT_EQ(SchedulerCommand({"--kubeconfig=" + kubeconfig_}, "berth scheduler", registry_, out, err), 2);
+  EXPECT_THAT(err.str(), EndsWith("\nberth scheduler is not there yet: flags and configuration are right, and nothing "
+                                  "runs them\n"));
 }
 
 // Ours, all of it.

@@ -237,6 +237,41 @@ TEST(TlsServerSettingsTest, VersionsAndSuitesAreKept) {
   }
 }
 
+TEST(TlsServerSettingsTest, ClientsAreToldWhoseCertificatesAreWelcome) {
+  const TestIdentity own = MakeIdentity("localhost"), one = MakeIdentity("one"), two = MakeIdentity("two");
+  std::mutex mutex;
+  std::vector<std::shared_ptr<const CertificatePool>> pools;  // under mutex
+  TlsOptions tls;
+  tls.certificate_data = own.certificate_pem;
+  tls.key_data = own.key_pem;
+  tls.ask_for = [&] {
+    const std::lock_guard lock(mutex);
+    return pools;
+  };
+  const auto server = ServeTls(tls);
+  const auto named = [&] {
+    const std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context(SSL_CTX_new(TLS_client_method()), SSL_CTX_free);
+    const std::unique_ptr<SSL, decltype(&SSL_free)> ssl(SSL_new(context.get()), SSL_free);
+    const RawClient socket(server->port());
+    SSL_set_fd(ssl.get(), socket.fd());
+    std::vector<std::string> names;
+    if (SSL_connect(ssl.get()) != 1) return names;
+    const STACK_OF(X509_NAME)* list = SSL_get0_peer_CA_list(ssl.get());
+    for (int i = 0; i < sk_X509_NAME_num(list); ++i) {
+      char text[100];
+      names.emplace_back(X509_NAME_oneline(sk_X509_NAME_value(list, i), text, sizeof(text)));
+    }
+    return names;
+  };
+  EXPECT_THAT(named(), testing::IsEmpty());
+  {
+    const std::lock_guard lock(mutex);
+    pools = {*CertificatePool::Parse("a", one.certificate_pem), nullptr,
+             *CertificatePool::Parse("b", two.certificate_pem)};
+  }
+  EXPECT_THAT(named(), ElementsAre("/CN=one", "/CN=two")) << "as it is now";
+}
+
 TEST(TlsServerNamesTest, TheCertificateIsTheOneOfTheNameAndReadAgain) {
   const TestFolder folder;
   const TestIdentity own = MakeIdentity("default"), first = MakeIdentity("first"), second = MakeIdentity("second");
@@ -274,6 +309,7 @@ TEST(KeyedDigestTest, DependsOnKeyAndText) {
 TEST(ListeningSocketTest, ClientsWaitUntilAServerTakesItOver) {
   auto listener = ListeningSocket::Open({.address = "127.0.0.1"});
   ASSERT_TRUE(listener.ok());
+  EXPECT_EQ((*listener)->where(), "127.0.0.1:" + std::to_string((*listener)->port()));
   RawClient early((*listener)->port());
   ASSERT_TRUE(early.connected());
   early.Send("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");

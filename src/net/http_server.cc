@@ -84,9 +84,13 @@ Result<std::shared_ptr<ListeningSocket>> ListeningSocket::Open(const Options& op
   sockaddr_storage bound = {};
   socklen_t length = sizeof(bound);
   ::getsockname(fd, reinterpret_cast<sockaddr*>(&bound), &length);
-  const in_port_t number = bound.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6&>(bound).sin6_port
-                                                       : reinterpret_cast<const sockaddr_in&>(bound).sin_port;
-  return std::shared_ptr<ListeningSocket>(new ListeningSocket(fd, ntohs(number)));
+  char text[NI_MAXHOST] = {};
+  ::getnameinfo(reinterpret_cast<const sockaddr*>(&bound), length, text, sizeof(text), nullptr, 0, NI_NUMERICHOST);
+  const bool newer = bound.ss_family == AF_INET6;
+  const uint16_t number = ntohs(newer ? reinterpret_cast<const sockaddr_in6&>(bound).sin6_port
+                                      : reinterpret_cast<const sockaddr_in&>(bound).sin_port);
+  const std::string host = newer ? "[" + std::string(text) + "]" : std::string(text);
+  return std::shared_ptr<ListeningSocket>(new ListeningSocket(fd, number, host + ":" + std::to_string(number)));
 }
 
 ListeningSocket::~ListeningSocket() {

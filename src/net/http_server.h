@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "berth/clock.h"
 #include "berth/error.h"
@@ -31,13 +32,16 @@ class ListeningSocket {
   ListeningSocket& operator=(const ListeningSocket&) = delete;
 
   uint16_t port() const { return port_; }
+  // Where it listens, in numbers: "127.0.0.1:10259", "[::]:10259".
+  const std::string& where() const { return where_; }
   // The socket is the caller's from here on; -1 if it is somebody's already.
   int Release();
 
  private:
-  ListeningSocket(int fd, uint16_t port) : fd_(fd), port_(port) {}
+  ListeningSocket(int fd, uint16_t port, std::string where) : fd_(fd), port_(port), where_(std::move(where)) {}
   int fd_;
   uint16_t port_;
+  std::string where_;
 };
 
 struct ServerOptions {

@@ -90,12 +90,12 @@ Error SecureServer::SetUp(const ServingOptions& options) {
   where.port = static_cast<uint16_t>(options.secure_port);
   where.all_families = true;
   where.share_port = options.permit_port_sharing;
-  const bool six = where.address.find(':') != std::string::npos;
-  where_ = (six ? "[" + where.address + "]" : where.address) + ":" + std::to_string(options.secure_port);
   Result<std::shared_ptr<net::ListeningSocket>> listener = net::ListeningSocket::Open(where);
   if (!listener.ok()) {
+    const bool six = where.address.find(':') != std::string::npos;
     const std::string& text = listener.error().text();
-    return Error("failed to create listener: failed to listen on " + where_ + text.substr(text.rfind(": ")));
+    return Error("failed to create listener: failed to listen on " + (six ? "[" + where.address + "]" : where.address) +
+                 ":" + std::to_string(where.port) + text.substr(text.rfind(": ")));
   }
   tls_.certificate_file = certificate->certificate_file;
   tls_.key_file = certificate->key_file;
@@ -282,7 +282,7 @@ Error SecureServer::Serve(EndpointSources sources) {
   });
   if (!server.ok()) return server.error().Wrap("failed to start secure server");
   server_ = std::move(server).value();
-  around_.log.Say(LogSeverity::kInfo, "Serving securely on " + where_);
+  around_.log.Say(LogSeverity::kInfo, "Serving securely on " + listener_->where());
   return Error::Ok();
 }
 

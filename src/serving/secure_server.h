@@ -43,6 +43,12 @@ struct ServingSurroundings {
 // Requests are authenticated first, then authorized, then answered; what happens to be wrong there is answered as
 // kube-scheduler does. Nobody waits on a thread: reviews are requests of clients that the server has for itself.
 //
+//   auto port = SecureServer::Open(options, {.log = log, .wall_clock = wall, .steady_clock = steady});  // exit 1:
+//   error … clients, frameworks … EndpointSources sources; sources.readyz = {{"shutdown", [&] { return stopping ?
+//   Error("process is shutting down") : Error::Ok(); }}}; sources.metrics = [&] { return metrics.Text(); }; Error error
+//   = (*port)->Serve(std::move(sources)); …
+//   (*port)->Stop(Duration::Seconds(5));
+//
 // Thread safety: one thread.
 class SecureServer {
  public:
@@ -82,7 +88,6 @@ class SecureServer {
   const ServingSurroundings around_;
   std::shared_ptr<net::ListeningSocket> listener_;
   net::TlsOptions tls_;
-  std::string where_;  // address and port
 
   // In the order in which they are made; links are closed before the rest goes.
   std::unique_ptr<ApiLink> authentication_link_, authorization_link_;

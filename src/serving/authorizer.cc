@@ -127,7 +127,8 @@ void Authorizer::Finish(const std::string& key, bool keep, const AccessAnswer& a
   std::vector<Done> waiting;
   {
     const std::lock_guard lock(mutex_);
-    if (keep) kept_.Put(key, answer, clock_.Now(), answer.allowed ? keep_allowed_ : keep_denied_);
+    if (keep && answer.reason.size() < kLongReason)
+      kept_.Put(key, answer, clock_.Now(), answer.allowed ? keep_allowed_ : keep_denied_);
     const auto found = waiting_.find(key);
     if (found != waiting_.end()) {
       waiting = std::move(found->second);

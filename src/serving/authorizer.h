@@ -50,6 +50,7 @@ class Authorizer {
   static constexpr size_t kMostKept = 8192;
   // kube-scheduler keeps no answer about longer ones: they are most likely an attack on its memory.
   static constexpr size_t kLongQuestion = 10'000;
+  static constexpr size_t kLongReason = 10'000;  // the same for answers
   using Done = std::function<void(const AccessAnswer&)>;
 
   // `reviews` (of kind SubjectAccessReview) may be null: then everything else is denied. REQUIRES: reviews and clock

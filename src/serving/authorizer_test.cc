@@ -110,6 +110,17 @@ TEST_F(AuthorizerTest, ALongPathIsNotKept) {
   EXPECT_EQ(count, 2);
 }
 
+TEST_F(AuthorizerTest, ALongReasonIsNotKept) {
+  std::atomic<int> count = 0;
+  Make([&](const client::FakeRequest&) {
+    ++count;
+    return Reply(R"({"allowed":false,"reason":")" + std::string(Authorizer::kLongReason, 'r') + "\"}");
+  });
+  EXPECT_EQ(Ask({"eve", "", {}, {}}).reason.size(), Authorizer::kLongReason);
+  Ask({"eve", "", {}, {}});
+  EXPECT_EQ(count, 2);
+}
+
 TEST_F(AuthorizerTest, AFailureIsAProblemAndNotKept) {
   std::atomic<int> count = 0;
   Make([&](const client::FakeRequest&) {

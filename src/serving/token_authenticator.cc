@@ -54,6 +54,17 @@ TokenAnswer AnswerOf(const Result<Value>& review) {
   return answer;
 }
 
+size_t SizeOf(const TokenAnswer& answer) {
+  if (!answer.user) return 0;
+  size_t size = answer.user->name.size() + answer.user->uid.size();
+  for (const std::string& group : answer.user->groups) size += sizeof(group) + group.size();
+  for (const auto& [key, values] : answer.user->extra) {
+    size += sizeof(key) + key.size();
+    for (const std::string& value : values) size += sizeof(value) + value.size();
+  }
+  return size;
+}
+
 }  // namespace
 
 TokenAuthenticator::TokenAuthenticator(ReviewClient& reviews, Duration keep, const Clock& steady_clock,
@@ -82,7 +93,7 @@ void TokenAuthenticator::Finish(const std::string& key, const TokenAnswer& answe
   std::vector<Done> waiting;
   {
     const std::lock_guard lock(mutex_);
-    if (answer.problem.empty()) kept_.Put(key, answer, clock_.Now(), keep_);
+    if (answer.problem.empty() && SizeOf(answer) <= kLargestKept) kept_.Put(key, answer, clock_.Now(), keep_);
     const auto found = waiting_.find(key);
     if (found != waiting_.end()) {
       waiting = std::move(found->second);

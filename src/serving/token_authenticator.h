@@ -35,6 +35,7 @@ struct TokenAnswer {
 class TokenAuthenticator {
  public:
   static constexpr size_t kMostKept = 4096;
+  static constexpr size_t kLargestKept = size_t{64} << 10;  // a user of more bytes is asked about each time
   using Done = std::function<void(const TokenAnswer&)>;
 
   // REQUIRES: reviews (of kind TokenReview), clock and observer (may be null) outlive it, and the link of the reviews

@@ -95,6 +95,18 @@ TEST_F(TokenAuthenticatorTest, WhatComesWithAProblemIsNotKept) {
   EXPECT_EQ(count, 2);
 }
 
+TEST_F(TokenAuthenticatorTest, AVeryLargeUserIsNotKept) {
+  std::atomic<int> count = 0;
+  Make([&](const client::FakeRequest&) {
+    ++count;
+    return Reply(R"({"authenticated":true,"user":{"username":"bob","groups":[")" +
+                 std::string(TokenAuthenticator::kLargestKept, 'g') + R"("]}})");
+  });
+  EXPECT_TRUE(Ask("x").user);
+  EXPECT_TRUE(Ask("x").user);
+  EXPECT_EQ(count, 2);
+}
+
 TEST_F(TokenAuthenticatorTest, ThoseWhoAskTheSameShareAReview) {
   Gate gate;
   std::atomic<int> count = 0;

@@ -97,15 +97,13 @@ Error AuthenticationConfigMap::ReadOnce() {
   return Apply(*read);
 }
 
-void AuthenticationConfigMap::Start() { List(); }
+void AuthenticationConfigMap::Start() {
+  owner_.link().Call([](Self& self) { self.List(); });
+}
 
 void AuthenticationConfigMap::Stop() {
-  std::unique_ptr<net::ResponseStream> stream;
-  {
-    const std::lock_guard lock(mutex_);
-    stopped_ = true;
-    stream = std::move(stream_);
-  }
+  owner_.Leave();
+  stream_ = nullptr;
 }
 
 void AuthenticationConfigMap::Warn(const std::string& problem) const {
@@ -113,20 +111,14 @@ void AuthenticationConfigMap::Warn(const std::string& problem) const {
 }
 
 void AuthenticationConfigMap::List() {
-  {
-    const std::lock_guard lock(mutex_);
-    if (stopped_) return;
-  }
   client::ApiRequest request;
   request.path = std::string(kCollection) + "?" + kByName + "&limit=500&resourceVersion=0";
-  link_.Send(std::move(request), [this](client::ApiReply reply) { OnList(std::move(reply)); });
+  link_.Send(std::move(request), [owner = owner_.link()](client::ApiReply reply) {
+    owner.Call([&](Self& self) { self.OnList(std::move(reply)); });
+  });
 }
 
 void AuthenticationConfigMap::OnList(client::ApiReply reply) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (stopped_) return;
-  }
   if (!reply.status.ok()) {
     Warn(std::string("Failed to watch ") + kWhere + ": " + client::TextOf(reply.status));
     return Again(true, true);
@@ -142,52 +134,37 @@ void AuthenticationConfigMap::OnList(client::ApiReply reply) {
     if (!IsOurs(item)) continue;
     if (Error error = Apply(item); !error.ok()) Warn(error.text());
   }
-  {
-    const std::lock_guard lock(mutex_);
-    version_ = version;
-  }
+  version_ = version;
   Watch();
 }
 
+// REQUIRES: no stream is left.
 void AuthenticationConfigMap::Watch() {
-  std::unique_ptr<net::ResponseStream> before;  // goes without the lock: it waits for its own callbacks
-  const std::lock_guard lock(mutex_);
-  if (stopped_) return;
   const int seconds = Between(kShortestWatch, kLongestWatch);
-  before = std::move(stream_);
   over_ = false;
   status_ = 0;
   rest_.clear();
+  const util::OwnerLink<Self> owner = owner_.link();
   stream_ = link_.Stream(
       std::string(kCollection) + "?allowWatchBookmarks=true&" + kByName + "&resourceVersion=" +
           client::UrlEncode(version_) + "&timeoutSeconds=" + std::to_string(seconds) + "&watch=true",
       Duration::Seconds(seconds + kGrace),
-      [this](int status, const net::Headers&) {
-        const std::lock_guard guard(mutex_);
-        status_ = status;
-      },
-      [this](std::string_view piece) { OnPiece(piece); }, [this](const Error& error) { OnEnd(error); });
+      [owner](int status, const net::Headers&) { owner.Call([&](Self& self) { self.status_ = status; }); },
+      [owner](std::string_view piece) { owner.Call([&](Self& self) { self.OnPiece(piece); }); },
+      [owner](const Error& error) { owner.Call([&](Self& self) { self.OnEnd(error); }); });
 }
 
 void AuthenticationConfigMap::OnPiece(std::string_view piece) {
-  std::vector<std::string> lines;
+  if (over_ || status_ != 200) return;
+  rest_.append(piece);
   bool bad = false;
-  {
-    const std::lock_guard lock(mutex_);
-    if (stopped_ || over_ || status_ != 200) return;
-    rest_.append(piece);
-    for (size_t end = 0; (end = rest_.find('\n')) != std::string::npos;) {
-      if (end > 0) lines.push_back(rest_.substr(0, end));
-      rest_.erase(0, end + 1);
-    }
-    bad = rest_.size() > kMaxLine;
+  for (size_t end = 0; !bad && (end = rest_.find('\n')) != std::string::npos;) {
+    const std::string line = rest_.substr(0, end);
+    rest_.erase(0, end + 1);
+    bad = !line.empty() && !OnLine(line);
   }
-  for (const std::string& line : lines) bad = bad || !OnLine(line);
-  if (!bad) return;
-  {
-    const std::lock_guard lock(mutex_);
-    over_ = true;  // whatever else it says, and its end
-  }
+  if (!bad && rest_.size() <= kMaxLine) return;
+  over_ = true;  // whatever else it says, and its end
   Again(true, true);
 }
 
@@ -200,40 +177,35 @@ bool AuthenticationConfigMap::OnLine(const std::string& line) {
   if ((type == "ADDED" || type == "MODIFIED") && IsOurs(*object)) {
     if (Error error = Apply(*object); !error.ok()) Warn(error.text());
   }
-  const std::lock_guard lock(mutex_);
   failures_ = 0;
   if (std::string version = VersionOf(*object); !version.empty()) version_ = std::move(version);
   return true;
 }
 
 void AuthenticationConfigMap::OnEnd(const Error& error) {
-  bool failed = false, refused = false;
-  {
-    const std::lock_guard lock(mutex_);
-    if (stopped_ || over_) return;
-    over_ = true;
-    refused = status_ != 200;
-    failed = refused || !error.ok();
-  }
-  Again(failed, refused);
+  if (over_) return;
+  over_ = true;
+  const bool refused = status_ != 200;
+  Again(refused || !error.ok(), refused);
 }
 
 // Never at once: a server that ends every watch must not be asked in a circle.
 void AuthenticationConfigMap::Again(bool failed, bool from_scratch) {
-  int failures = 0;
-  {
-    const std::lock_guard lock(mutex_);
-    failures_ = failed ? std::min(failures_ + 1, kMostDoublings) : 0;
-    failures = failures_;
-  }
+  failures_ = failed ? std::min(failures_ + 1, kMostDoublings) : 0;
   int64_t wait = options_.first_wait.ns;
-  for (int i = 1; i < failures; ++i) wait = std::min(wait * 2, options_.longest_wait.ns);
+  for (int i = 1; i < failures_; ++i) wait = std::min(wait * 2, options_.longest_wait.ns);
   wait += wait / 100 * Between(0, 20);
-  link_.Later(std::chrono::nanoseconds(wait), [this, from_scratch] {
-    if (from_scratch)
-      List();
-    else
-      Watch();
+  link_.Later(std::chrono::nanoseconds(wait), [owner = owner_.link(), from_scratch] {
+    // Goes outside of a Call: it waits for its own callbacks, which may wait for a Call.
+    std::unique_ptr<net::ResponseStream> before;
+    owner.Call([&](Self& self) { before = std::move(self.stream_); });
+    before = nullptr;
+    owner.Call([&](Self& self) {
+      if (from_scratch)
+        self.List();
+      else
+        self.Watch();
+    });
   });
 }
 

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -17,6 +16,7 @@
 #include "serving/api_link.h"
 #include "serving/request_headers.h"
 #include "serving/trusted_authorities.h"
+#include "util/owner_link.h"
 
 namespace berth::serving {
 
@@ -39,7 +39,7 @@ struct ConfigMapOptions {
 // Thread safety: the owner's thread.
 class AuthenticationConfigMap {
  public:
-  // REQUIRES: `link` outlives it, and is not closed before Stop.
+  // REQUIRES: `link` is not closed before Stop.
   AuthenticationConfigMap(ApiLink& link, ConfigMapTargets targets, ConfigMapOptions options);
   ~AuthenticationConfigMap();
   AuthenticationConfigMap(const AuthenticationConfigMap&) = delete;
@@ -53,7 +53,8 @@ class AuthenticationConfigMap {
   void Stop();
 
  private:
-  // The client's thread, or the link's.
+  using Self = AuthenticationConfigMap;
+  // Called through owner_'s links, one at a time, on the client's thread or the link's.
   void List();
   void OnList(client::ApiReply reply);
   void Watch();
@@ -69,14 +70,12 @@ class AuthenticationConfigMap {
   const ConfigMapTargets targets_;
   const ConfigMapOptions options_;
 
-  std::mutex mutex_;
-  // Under mutex_.
-  bool stopped_ = false;
   bool over_ = true;  // nothing more is taken from the stream
   int status_ = 0;    // of the watch's head
   int failures_ = 0;  // in a row
   std::string version_, rest_;
   std::unique_ptr<net::ResponseStream> stream_;
+  util::Owner<Self> owner_{this};
 };
 
 }  // namespace berth::serving

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <openssl/ssl.h>
 
 #include <atomic>
 #include <map>
@@ -381,6 +382,47 @@ TEST_F(SecureServerTest, GivenFilesAreShownAndReadAgain) {
   folder_.Write("s.key", second.key_pem);
   folder_.Write("s.crt", second.certificate_pem + " ");
   EXPECT_TRUE(believes(stranger_));
+}
+
+// The common name of what is shown to a client of that version that asks for the name; "refused".
+std::string Shown(uint16_t port, int version, const char* name) {
+  const std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context(SSL_CTX_new(TLS_client_method()), SSL_CTX_free);
+  SSL_CTX_set_max_proto_version(context.get(), version);
+  const std::unique_ptr<SSL, decltype(&SSL_free)> ssl(SSL_new(context.get()), SSL_free);
+  const net::RawClient socket(port);
+  SSL_set_fd(ssl.get(), socket.fd());
+  SSL_set_tlsext_host_name(ssl.get(), name);
+  if (SSL_connect(ssl.get()) != 1) return "refused";
+  const std::unique_ptr<X509, decltype(&X509_free)> shown(SSL_get1_peer_certificate(ssl.get()), X509_free);
+  char text[200];
+  return X509_NAME_oneline(X509_get_subject_name(shown.get()), text, sizeof(text));
+}
+
+TEST_F(SecureServerTest, OptionsOfTlsHaveTheirEffect) {
+  const net::TestIdentity named = net::MakeIdentity("named");
+  const std::string files =
+      folder_.Write("n.crt", named.certificate_pem) + "," + folder_.Write("n.key", named.key_pem) + ":*.example.com";
+  options_.tls_sni_cert_keys = {*ParseNamedCertificate(files)};
+  Start();
+  EXPECT_EQ(Shown(server_->port(), TLS1_2_VERSION, "a.example.com"), "/CN=named");
+  EXPECT_EQ(Shown(server_->port(), TLS1_2_VERSION, "localhost"), "/CN=localhost");
+  options_.tls_min_version = "VersionTLS13";
+  Start();
+  EXPECT_EQ(Shown(server_->port(), TLS1_2_VERSION, "localhost"), "refused");
+  EXPECT_EQ(Shown(server_->port(), TLS1_3_VERSION, "localhost"), "/CN=localhost");
+  options_.tls_min_version = "";
+  options_.tls_cipher_suites = {"TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"};
+  Start();
+  EXPECT_EQ(Shown(server_->port(), TLS1_2_VERSION, "localhost"), "refused") << "the certificate has no RSA key";
+  options_.tls_cipher_suites = {};
+  options_.tls_curve_preferences = {25};
+  Start();
+  EXPECT_EQ(Shown(server_->port(), TLS1_3_VERSION, "localhost"), "/CN=localhost");
+  options_.permit_port_sharing = true;
+  Start();
+  const auto second = net::ListeningSocket::Open(
+      {.address = "127.0.0.1", .port = server_->port(), .all_families = false, .share_port = true});
+  EXPECT_TRUE(second.ok());
 }
 
 TEST_F(SecureServerTest, AFloodOfTokensDoesNotReachTheApiServerAllAtOnce) {

@@ -56,6 +56,7 @@ void ClusterState::Place(std::shared_ptr<const Pod> pod, bool assumed) {
   std::string uid = pod->uid();
   auto record = std::make_unique<PodRecord>(PodRecord{std::move(pod), row, assumed});
   const PodRecord& placed = *record;
+  assumed_ += assumed;
   pods_.insert_or_assign(std::move(uid), std::move(record));
   columns_.AddPod(row, placed);
   for (PluginIndex* index : indexes_) index->PodAdded(snapshot(), placed);
@@ -64,6 +65,7 @@ void ClusterState::Place(std::shared_ptr<const Pod> pod, bool assumed) {
 void ClusterState::Displace(ByText<std::unique_ptr<PodRecord>>::iterator it) {
   // Kept until the indexes have been told.
   const std::unique_ptr<PodRecord> record = std::move(it->second);
+  assumed_ -= record->assumed;
   pods_.erase(it);
   columns_.RemovePod(*record);
   for (PluginIndex* index : indexes_) index->PodRemoved(snapshot(), *record);
@@ -78,6 +80,7 @@ void ClusterState::Replace(ByText<std::unique_ptr<PodRecord>>::iterator it, std:
     Place(std::move(pod), false);
     return;
   }
+  assumed_ -= record.assumed;
   record.pod = std::move(pod);
   record.assumed = false;
   columns_.RefreshPod(record, difference != Difference::kNone);

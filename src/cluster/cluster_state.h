@@ -53,7 +53,8 @@ class ClusterState {
   bool IsAssumed(std::string_view uid) const;
   // Null when unknown.
   const PodRecord* FindPod(std::string_view uid) const;
-  size_t pod_count() const { return pods_.size(); }
+  size_t pod_count() const { return pods_.size(); }  // assumed ones included
+  size_t assumed_count() const { return assumed_; }
 
   // A pending pod is expected on `node` (status.nominatedNodeName); replaces an earlier nomination of the same uid.
   void Nominate(std::shared_ptr<const Pod> pod, const std::string& node);
@@ -105,6 +106,7 @@ class ClusterState {
   ByText<Nomination> nominations_;                 // by uid
   ByText<std::vector<std::string>> nominated_to_;  // node name to uids, in nomination order
   std::vector<PluginIndex*> indexes_;
+  size_t assumed_ = 0;  // pods that are
 };
 
 }  // namespace berth::cluster

@@ -48,6 +48,7 @@ std::string BindingCycles::Begin(queue::PodTicket ticket, const framework::Profi
     return error.text();
   }
   auto run = std::make_shared<Run>(std::move(ticket), profile, assumed, node);
+  run->attempt = core_.attempt;
   run->stages = std::make_shared<framework::BindingStages>(profile, Placement{assumed, node}, std::move(states));
 
   Ruling refused = run->stages->Reserve();
@@ -124,6 +125,8 @@ void BindingCycles::AfterBind(const RunPtr& run, const Ruling& ruling) {
                              : LateFailure(*run->profile, ruling.verdict));
   }
   running_.erase(run->pod->uid());
+  if (Observer* observer = core_.options.observer)
+    observer->OnScheduled({*run->pod, run->node, *run->profile, run->ticket.info(), run->attempt});
   run->ticket.Done();
   statuses_.Forget(run->pod->uid());
   recorder_.Scheduled(*run->pod, run->node);

@@ -65,6 +65,7 @@ class BindingCycles {
     std::string node;
     std::shared_ptr<framework::BindingStages> stages;
     framework::PreBindPlan plan;
+    AttemptFacts attempt;
     bool in_pre_bind = false;
     std::string cancelled;  // the cause
     // The answer of the stage that is under way, if it comes before the stage's call returns.

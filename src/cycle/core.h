@@ -35,8 +35,9 @@ struct Core {
   std::unique_ptr<framework::Engine> engine;
   std::unique_ptr<queue::SchedulingQueue> queue;
   client::Reflector* pods = nullptr;
-  bool halted = false;  // nothing more is decided, nor written to pods
-  size_t requests = 0;  // writes and reads whose answer is still to come
+  bool halted = false;   // nothing more is decided, nor written to pods
+  AttemptFacts attempt;  // the present one, or the last
+  size_t requests = 0;   // writes and reads whose answer is still to come
   // Of letters and answers, which may come when the scheduler is gone.
   util::Owner<Core> owner{this};
 

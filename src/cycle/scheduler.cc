@@ -24,6 +24,8 @@ namespace berth::cycle {
 namespace {
 using framework::Judgement;
 
+constexpr size_t kLettersAtATime = 1000;
+
 }  // namespace
 
 class Scheduler::Impl {
@@ -132,6 +134,9 @@ Error Scheduler::Impl::Build(const config::SchedulerConfiguration& config, const
       return random = random * 6364136223846793005u + 1442695040888963407u;
     });
     reflectors[i]->ShowAnnotations(core.engine->annotations());
+    reflectors[i]->Complain([this, kind](const std::string& sentence) {
+      if (core.options.observer) core.options.observer->OnListFailure(kind, sentence);
+    });
   }
   core.pods = reflectors[static_cast<size_t>(Kind::kPod)].get();
   return Error::Ok();
@@ -152,7 +157,9 @@ bool Scheduler::Impl::Apply() {
     worked = true;
   }
   // What letters lead to (a waiting pod that was stopped ends its cycle by letter) belongs to the same step.
-  while (core.inbox.Drain() > 0) worked = true;
+  // But news that keeps coming must not keep pods waiting.
+  for (size_t letters = 0, more = 0; letters < kLettersAtATime && (more = core.inbox.Drain()) > 0; letters += more)
+    worked = true;
   while (core.timers.RunOne(now)) worked = true;
   if (client::EventWriter* writer = recorder.writer(); writer && writer->NextWake() <= now)
     if (writer->Tick()) worked = true;
@@ -168,6 +175,7 @@ bool Scheduler::Impl::RunOnce() {
   std::optional<queue::PodTicket> ticket = core.queue->Pop();
   if (!ticket) return worked;
   attempted = true;
+  core.attempt.began = core.clock.Now();
   Decide(std::move(*ticket), nullptr);
   TakeActivations();
   return true;
@@ -276,6 +284,8 @@ void Scheduler::Impl::Place(queue::PodTicket ticket, const framework::Profile& p
   Attempt attempt = Describe(ticket, profile, judged);
   attempt.by_nomination = decision.nominated;
   const Ptr<Pod> pod = ticket.pod();  // kept for the observer
+  core.attempt.evaluated = decision.evaluated;
+  core.attempt.feasible = decision.feasible;
   attempt.message = bindings.Begin(std::move(ticket), profile, node, std::move(decision.states));
   if (attempt.message.empty()) attempt.node = node;
   if (core.options.observer) core.options.observer->OnAttempt(attempt);
@@ -301,6 +311,7 @@ void Scheduler::Impl::Reject(queue::PodTicket ticket, const framework::Profile& 
     }
   }
   Fail(std::move(ticket), failure);
+  attempt.error = !failure.rejected();
   attempt.message = std::move(failure.message);
   if (core.options.observer) core.options.observer->OnAttempt(attempt);
 }
@@ -313,6 +324,7 @@ Attempt Scheduler::Impl::Describe(const queue::PodTicket& ticket, const framewor
   attempt.judgement = judged ? &*judged : nullptr;
   attempt.trace = &core.engine->traces().last();
   attempt.attempts = ticket.info().attempts;
+  attempt.began = core.attempt.began;
   return attempt;
 }
 
@@ -354,6 +366,12 @@ void Scheduler::Start() {
     if (reflector) reflector->Start();
 }
 bool Scheduler::synced() const { return impl_->synced(); }
+std::vector<Kind> Scheduler::unsynced() const {
+  std::vector<Kind> kinds;
+  for (const auto& reflector : impl_->reflectors)
+    if (reflector && !reflector->synced()) kinds.push_back(reflector->kind());
+  return kinds;
+}
 bool Scheduler::Apply() { return impl_->Apply(); }
 bool Scheduler::RunOnce() { return impl_->RunOnce(); }
 bool Scheduler::attempted() const { return impl_->attempted; }

@@ -36,6 +36,23 @@ struct Attempt {
   std::string message;         // why not
   std::string nominated;       // the node that preemption chose; empty without
   bool by_nomination = false;  // it went where status.nominatedNodeName said
+  bool error = false;          // it failed by an error, not because the pod fits nowhere
+  Time began;                  // on the scheduler's clock
+};
+
+// Of the attempt that leads to a binding.
+struct AttemptFacts {
+  Time began;                          // on the scheduler's clock
+  size_t evaluated = 0, feasible = 0;  // nodes that were asked about, and that fit
+};
+
+// A pod that is bound, and how long it took to get there. Valid during the call only.
+struct Scheduled {
+  const Pod& pod;
+  const std::string& node;
+  const framework::Profile& profile;
+  const queue::QueuedPodInfo& info;  // as the queue had it
+  const AttemptFacts& attempt;
 };
 
 // Told of what happens, as it happens: for output, metrics and tests. Must not call back.
@@ -49,12 +66,16 @@ class Observer {
   virtual void OnSkipped(const Pod&) {}
   // The pod is bound; `node` accepted it.
   virtual void OnBound(const Pod& /*pod*/, const std::string& /*node*/) {}
+  // The same, for those who measure.
+  virtual void OnScheduled(const Scheduled&) {}
   // A binding cycle failed after the pod had been assumed.
   virtual void OnBindFailed(const Pod& /*pod*/, const std::string& /*node*/, const std::string& /*message*/) {}
   // Where a pod went in the queue, and upstream's label of the event that caused it.
   virtual void OnQueueMove(const queue::QueuedPodInfo&, queue::Place, std::string_view /*event*/) {}
   // With SchedulerOptions::verify: a remembered decision and a full judgement disagree.
   virtual void OnDifference(const std::string&) {}
+  // Objects of this kind cannot be listed or watched at present; it will be tried again.
+  virtual void OnListFailure(Kind, const std::string& /*sentence*/) {}
   // Something outside behaved oddly; nothing was lost.
   virtual void OnComplaint(const std::string&) {}
 };
@@ -114,6 +135,8 @@ class Scheduler {
   // Begins to list and watch; pods are scheduled once everything is listed. Call once.
   void Start();
   bool synced() const;
+  // Kinds that are watched and whose first list is still to come.
+  std::vector<Kind> unsynced() const;
   // Applies what the inbox and the clock brought; false when that was nothing.
   bool Apply();
   // Apply, then one attempt. False when there is nothing to do at this time.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -19,6 +20,7 @@
 #include "cli/flags.h"
 #include "cli/inputs.h"
 #include "cli/log_flags.h"
+#include "cli/signals.h"
 #include "client/kubeconfig.h"
 #include "client/live_cluster.h"
 #include "extender/cluster_feed.h"
@@ -272,45 +274,6 @@ Result<std::unique_ptr<ClusterFeed>> MakeFeed(const Arguments& args, const Clock
       timers, log);
 }
 
-// Blocks SIGTERM and SIGINT while it lives, for this thread and those that it starts.
-class Signals {
- public:
-  Signals() {
-    sigemptyset(&set_);
-    sigaddset(&set_, SIGTERM);
-    sigaddset(&set_, SIGINT);
-    pthread_sigmask(SIG_BLOCK, &set_, &before_);
-  }
-  ~Signals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  Signals(const Signals&) = delete;
-  Signals& operator=(const Signals&) = delete;
-  int Wait() const {
-    int signal = 0;
-    while (sigwait(&set_, &signal) != 0) {
-    }
-    return signal;
-  }
-
- private:
-  sigset_t set_{}, before_{};
-};
-
-// Whoever reads stderr may go away: writing to it then fails, in plugins as well, and does not end the program.
-class NoBrokenPipes {
- public:
-  NoBrokenPipes() {
-    struct sigaction ignore = {};
-    ignore.sa_handler = SIG_IGN;
-    sigaction(SIGPIPE, &ignore, &before_);
-  }
-  ~NoBrokenPipes() { sigaction(SIGPIPE, &before_, nullptr); }
-  NoBrokenPipes(const NoBrokenPipes&) = delete;
-  NoBrokenPipes& operator=(const NoBrokenPipes&) = delete;
-
- private:
-  struct sigaction before_ = {};
-};
-
 // Nothing in here writes to stderr but the log: it alone knows how not to wait for the reader.
 int Serve(const Arguments& args, ExtenderServerOptions options, const Registry& registry, const Clock& clock,
           util::Log& log) {
@@ -331,7 +294,7 @@ int Serve(const Arguments& args, ExtenderServerOptions options, const Registry& 
   }
 
   net::PrepareToServe();
-  std::optional<Signals> signals(std::in_place);
+  std::optional<Signals> signals(std::in_place, std::initializer_list<int>{SIGTERM, SIGINT});
   const Result<std::unique_ptr<ClusterFeed>> feed = MakeFeed(args, clock, log);
   if (!feed.ok()) {
     log.Print("berth extender: " + feed.error().text());

@@ -19,6 +19,7 @@
 #include "cli/explain_command.h"
 #include "cli/extender_command.h"
 #include "cli/flags.h"
+#include "cli/run_scheduler.h"
 #include "cli/scheduler_command.h"
 #include "cli/sim_command.h"
 #include "extender/preset_plugins.h"
@@ -32,7 +33,7 @@ namespace {
 constexpr char kUsage[] =
     "usage: berth COMMAND [FLAGS]\n"
     "\n"
-    "  scheduler kube-scheduler's command line: flags and configuration are read and checked; it does not run yet\n"
+    "  scheduler schedule pods of a cluster: kube-scheduler's flags, configuration, port and decisions\n"
     "  sim       run the scheduler on a simulated cluster: files or scenarios in, placements and reasons out\n"
     "  explain   why a pod is pending, or why it goes where it goes (--offline, from files)\n"
     "  extender  serve plugins to a kube-scheduler over HTTP, as its extender\n"
@@ -73,7 +74,7 @@ bool IsPlanned(const std::string& command) {
 
 // `program`: what is said to be run.
 int Scheduler(const std::vector<std::string>& args, const char* program, const Registry& registry) {
-  return cli::SchedulerCommand(args, program, registry, std::cout, std::cerr, STDERR_FILENO);
+  return cli::SchedulerCommand(args, program, registry, std::cout, std::cerr, STDERR_FILENO, cli::RunScheduler);
 }
 
 // `name`: of the program, without its folder.

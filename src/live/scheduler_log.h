@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// SchedulerLog: the lines of kube-scheduler's log that people look for, about what this scheduler does.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cycle/scheduler.h"
+#include "util/log.h"
+
+namespace berth::live {
+
+// Messages, keys and verbosities are kube-scheduler's.
+//
+// Thread safety: scheduling thread.
+class SchedulerLog final : public cycle::Observer {
+ public:
+  // REQUIRES: the log outlives it.
+  explicit SchedulerLog(util::Log& log) : log_(log) {}
+  void OnAttempt(const cycle::Attempt& attempt) override;
+  void OnScheduled(const cycle::Scheduled& scheduled) override;
+  void OnBindFailed(const Pod& pod, const std::string& node, const std::string& message) override;
+  void OnQueueMove(const queue::QueuedPodInfo& info, queue::Place place, std::string_view event) override;
+  void OnListFailure(Kind kind, const std::string& sentence) override;
+  void OnComplaint(const std::string& text) override;
+
+ private:
+  util::Log& log_;
+};
+
+// Tells several observers, in order. REQUIRES: they outlive it.
+class Observers final : public cycle::Observer {
+ public:
+  explicit Observers(std::vector<cycle::Observer*> all) : all_(std::move(all)) {}
+  bool WantsJudgement(const Pod& pod) override {
+    bool wanted = false;
+    for (cycle::Observer* one : all_) wanted |= one->WantsJudgement(pod);
+    return wanted;
+  }
+  void OnAttempt(const cycle::Attempt& attempt) override { Tell(&cycle::Observer::OnAttempt, attempt); }
+  void OnSkipped(const Pod& pod) override { Tell(&cycle::Observer::OnSkipped, pod); }
+  void OnBound(const Pod& pod, const std::string& node) override { Tell(&cycle::Observer::OnBound, pod, node); }
+  void OnScheduled(const cycle::Scheduled& scheduled) override { Tell(&cycle::Observer::OnScheduled, scheduled); }
+  void OnBindFailed(const Pod& pod, const std::string& node, const std::string& message) override {
+    Tell(&cycle::Observer::OnBindFailed, pod, node, message);
+  }
+  void OnQueueMove(const queue::QueuedPodInfo& info, queue::Place place, std::string_view event) override {
+    Tell(&cycle::Observer::OnQueueMove, info, place, event);
+  }
+  void OnDifference(const std::string& text) override { Tell(&cycle::Observer::OnDifference, text); }
+  void OnListFailure(Kind kind, const std::string& sentence) override {
+    Tell(&cycle::Observer::OnListFailure, kind, sentence);
+  }
+  void OnComplaint(const std::string& text) override { Tell(&cycle::Observer::OnComplaint, text); }
+
+ private:
+  template <class... Declared, class... Args>
+  void Tell(void (cycle::Observer::*what)(Declared...), const Args&... args) {
+    for (cycle::Observer* one : all_) (one->*what)(args...);
+  }
+  const std::vector<cycle::Observer*> all_;
+};
+
+}  // namespace berth::live

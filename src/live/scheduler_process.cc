@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+// Upstream: cmd/kube-scheduler/app/server.go, pkg/scheduler/scheduler.go (v1.36.4).
+#include "live/scheduler_process.h"
+
+#include <algorithm>
+#include <random>
+#include <utility>
+
+#include "util/crash_note.h"
+
+namespace berth::live {
+namespace {
+
+// How long answers and events under way are waited for at the end.
+constexpr Duration kPatience = Duration::Seconds(5);
+// How often gauges are brought up to date while there is always something to do.
+constexpr Duration kRefreshEvery = Duration::Seconds(1);
+
+uint64_t Seed() {
+  std::random_device device;
+  return (uint64_t{device()} << 32) | device();
+}
+
+}  // namespace
+
+SchedulerProcess::SchedulerProcess(const config::SchedulerConfiguration& config, SchedulerProcessOptions options,
+                                   util::Log& log)
+    : config_(config), options_(std::move(options)), log_(log), metrics_(options_.metric_rules), random_(Seed()) {}
+
+SchedulerProcess::~SchedulerProcess() {
+  if (draining_.joinable()) draining_.join();
+  if (server_) server_->Stop({});
+}
+
+Result<std::unique_ptr<SchedulerProcess>> SchedulerProcess::Make(const config::SchedulerConfiguration& config,
+                                                                 const Registry& registry,
+                                                                 SchedulerProcessOptions options, util::Log& log) {
+  std::unique_ptr<SchedulerProcess> process(new SchedulerProcess(config, std::move(options), log));
+  if (const Error error = process->Build(registry); !error.ok()) return error;
+  return process;
+}
+
+Error SchedulerProcess::Build(const Registry& registry) {
+  auto server = serving::SecureServer::Open(options_.serving, {log_, dates_, clock_});
+  if (!server.ok()) return server.error();
+  server_ = std::move(server).value();
+
+  client::LiveOptions live;
+  live.qps = config_.client_connection.qps;
+  live.burst = config_.client_connection.burst;
+  live.lease_timeout = std::max(Duration::Seconds(1), Duration{config_.leader_election.renew_deadline.ns / 2});
+  live.user_agent = "kube-scheduler/" + options_.version + " (linux) berth/scheduler";
+  live.warning = [this](const std::string& sentence) { log_.Say(LogSeverity::kWarning, sentence); };
+  for (const std::string& warning : client::WarningsOf(options_.api_server)) log_.Say(LogSeverity::kWarning, warning);
+  auto api = client::LiveCluster::Connect(options_.api_server, inbox_, dates_, live);
+  if (!api.ok()) return api.error();
+  api_ = std::move(api).value();
+
+  cycle::SchedulerOptions how = cycle::SchedulerOptions::Live();
+  how.seed = random_;
+  how.max_in_unschedulable = options_.max_in_unschedulable;
+  how.observer = &observers_;
+  how.log = &log_;
+  how.dates = &dates_;
+  how.events->log = Logger(log_, dates_);
+  how.events->random = [this] { return random_ = random_ * 6364136223846793005u + 1442695040888963407u; };
+  auto scheduler = cycle::Scheduler::Make(config_, registry, *api_, inbox_, clock_, how);
+  if (!scheduler.ok()) return scheduler.error();
+  scheduler_ = std::move(scheduler).value();
+
+  AddProcessFacts(metrics_, options_.gates, options_.version);
+  return config_.leader_election.leader_elect ? MakeElector() : Error::Ok();
+}
+
+Error SchedulerProcess::MakeElector() {
+  const config::LeaderElection& election = config_.leader_election;
+  const util::Metrics::Gauge status =
+      metrics_.gauge("leader_election_master_status", "1: this process leads.", {{"name", "kube-scheduler"}});
+  status.Set(0);
+  client::LeaderElectionOptions options;
+  options.namespace_ = election.resource_namespace;
+  options.name = election.resource_name;
+  options.identity = client::NewLeaderIdentity();
+  options.lease_duration = election.lease_duration;
+  options.renew_deadline = election.renew_deadline;
+  options.retry_period = election.retry_period;
+  options.random = [this] { return random_ = random_ * 6364136223846793005u + 1442695040888963407u; };
+  options.log = Logger(log_, dates_);
+  client::LeaderCallbacks callbacks;
+  callbacks.on_started_leading = [this, status] {
+    status.Set(1);
+    Lead();
+  };
+  callbacks.on_stopped_leading = [this, status](client::LeadershipEnd end) {
+    status.Set(0);
+    if (end == client::LeadershipEnd::kLost) BeginEnd(End::kLost);
+  };
+  callbacks.on_event = [this](const client::Lease& lease, const std::string& note) {
+    scheduler_->event_writer()->Record(
+        client::LeaderEvent(lease, note, config_.profiles.front().scheduler_name, dates_.Now()));
+  };
+  callbacks.on_finished = [this] {
+    if (phase_ == Phase::kReleasing) phase_ = Phase::kEnded;
+  };
+  auto elector = client::LeaderElector::Make(std::move(options), std::move(callbacks), *api_, timers_, clock_, dates_);
+  if (!elector.ok()) return elector.error();
+  elector_ = std::move(elector).value();
+  return Error::Ok();
+}
+
+Error SchedulerProcess::Serve() {
+  serving::EndpointSources sources;
+  sources.process_start = dates_.Now();
+  const serving::HealthCheck election{"leaderElection", [this] { return elector_ ? elector_->Check() : Error::Ok(); }};
+  const serving::HealthCheck shutdown{"shutdown",
+                                      [this] { return ending_ ? Error("process is shutting down") : Error::Ok(); }};
+  const serving::HealthCheck sync{"sched-handler-sync", [this] {
+                                    if (synced_) return Error::Ok();
+                                    const std::lock_guard lock(problem_mutex_);
+                                    return Error(problem_.empty() ? "waiting for handlers to sync" : problem_);
+                                  }};
+  if (elector_) {
+    sources.healthz = {election};
+    sources.readyz = {election, shutdown, sync};
+  } else {
+    sources.readyz = {shutdown, sync};
+  }
+  sources.metrics = [this] { return metrics_.Text(); };
+  sources.configz = [this] { return options_.configz; };
+  sources.flagz = [this] { return options_.flags; };
+  sources.binary_version = sources.emulation_version = options_.version.substr(options_.version.starts_with('v'));
+  sources.set_verbosity = [this](int32_t verbosity) {
+    log_.SetVerbosity(verbosity);
+    return Error::Ok();
+  };
+  return server_->Serve(std::move(sources));
+}
+
+int SchedulerProcess::Run() {
+  const util::CrashStack stack;
+  log_.Info("Starting Kubernetes Scheduler", {{"version", options_.version}});
+  if (const Error error = Serve(); !error.ok()) {
+    log_.Error("command failed", {{"err", error.text()}});
+    return 1;
+  }
+  const bool delay = elector_ && config_.delay_cache_until_active;
+  if (delay) {
+    phase_ = Phase::kStandby;
+    elector_->Start();
+  } else {
+    scheduler_->Start();
+  }
+  loop_.Run([this] { return Work(); }, [this] { return NextWake(); });
+  if (draining_.joinable()) draining_.join();
+
+  if (end_ == End::kLost) {
+    log_.Error("Leaderelection lost");
+    return 1;
+  }
+  if (elector_) {
+    log_.Info("Requested to terminate, exiting");
+    return 0;
+  }
+  log_.Error("command failed", {{"err", "finished without leader elect"}});
+  return 1;
+}
+
+void SchedulerProcess::Terminate() {
+  inbox_.Post([this] { BeginEnd(End::kTerminated); });
+}
+
+void SchedulerProcess::Dump() {
+  inbox_.Post([this] {
+    const LogField summary[] = {{"summary", scheduler_->queue().Summary()}};
+    log_.Add(LogSeverity::kInfo, 0, "Dump of scheduling queue", summary);
+    const std::string wrong = scheduler_->CheckInvariants();
+    const LogField found[] = {{"mismatch", wrong.empty() ? "none" : wrong}};
+    log_.Add(LogSeverity::kInfo, 0, "Cache comparer finished", found);
+  });
+}
+
+bool SchedulerProcess::Work() {
+  const Time now = clock_.Now();
+  // Letters of the lease come through the same inbox, so they are heard in every phase.
+  const bool may_decide = phase_ == Phase::kLeading && (!elector_ || elector_->leading());
+  bool worked = may_decide ? scheduler_->RunOnce() : scheduler_->Apply();
+  while (timers_.RunOne(now)) worked = true;
+  if (!synced_ && scheduler_->synced()) Synced();
+  if (phase_ >= Phase::kStopping) ContinueEnd();
+  if (!worked || now - refreshed_ >= kRefreshEvery) Refresh();
+  return worked && phase_ != Phase::kEnded;
+}
+
+Time SchedulerProcess::NextWake() const {
+  Time next = std::min(scheduler_->NextWake(), timers_.Next());
+  if (phase_ == Phase::kStopping || phase_ == Phase::kReleasing) next = std::min(next, patience_);
+  return next;
+}
+
+void SchedulerProcess::Synced() {
+  synced_ = true;
+  if (phase_ == Phase::kSyncing) {
+    log_.Add(LogSeverity::kInfo, 3, "Handlers synced", {});
+    if (elector_) {
+      phase_ = Phase::kStandby;
+      elector_->Start();
+    } else {
+      phase_ = Phase::kLeading;
+    }
+  } else {
+    log_.Info("Sync completed");
+  }
+}
+
+void SchedulerProcess::Lead() {
+  if (phase_ != Phase::kStandby) return;
+  phase_ = Phase::kLeading;
+  if (!config_.delay_cache_until_active) return;
+  log_.Info("Starting informers and waiting for sync...");
+  scheduler_->Start();
+}
+
+void SchedulerProcess::BeginEnd(End end) {
+  if (phase_ >= Phase::kStopping) return;
+  end_ = end;
+  ending_ = true;
+  phase_ = Phase::kStopping;
+  patience_ = clock_.Now() + kPatience;
+  scheduler_->Halt();
+  draining_ = std::thread([this] { server_->Stop(kPatience); });
+}
+
+void SchedulerProcess::ContinueEnd() {
+  const bool over = clock_.Now() >= patience_;
+  if (phase_ == Phase::kStopping) {
+    // Who has lost the lease looks at it once more, and says so.
+    const bool looks = end_ == End::kLost && !elector_->finished();
+    if (!over && (looks || scheduler_->bindings_under_way() + scheduler_->unwritten_events() > 0)) return;
+    if (scheduler_->unwritten_events() > 0)
+      log_.Warn("Events are lost: the API server has not taken them in time",
+                {{"events", scheduler_->unwritten_events()}});
+    const bool gives_back = elector_ && end_ == End::kTerminated && !elector_->finished();
+    phase_ = gives_back ? Phase::kReleasing : Phase::kEnded;
+    if (gives_back) {
+      patience_ = clock_.Now() + kPatience;
+      elector_->Stop();
+    }
+  } else if (phase_ == Phase::kReleasing && over) {
+    phase_ = Phase::kEnded;
+  }
+  if (phase_ == Phase::kEnded) loop_.Stop();
+}
+
+void SchedulerProcess::Refresh() {
+  refreshed_ = clock_.Now();
+  measures_.Refresh(*scheduler_);
+  if (synced_) return;
+  std::string problem = WhyNotReady();
+  const std::lock_guard lock(problem_mutex_);
+  problem_ = std::move(problem);
+}
+
+std::string SchedulerProcess::WhyNotReady() const {
+  std::string text;
+  for (const Kind kind : scheduler_->unsynced()) {
+    const std::string& problem = scheduler_->reflector(kind).problem();
+    text += (text.empty() ? "" : "; ") +
+            (problem.empty() ? "waiting for the list of " + std::string(ToString(kind)) : problem);
+  }
+  return text;
+}
+
+}  // namespace berth::live

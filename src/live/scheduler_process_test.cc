@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// A scheduler's life against an API server that the test speaks for: the lease, a pod, the end.
+#include "live/scheduler_process.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <sstream>
+#include <thread>
+
+#include "berth/host/kinds.h"
+#include "client/fake_api_server_test_util.h"
+#include "config/load.h"
+#include "plugins/builtin.h"
+
+namespace berth::live {
+namespace {
+
+using client::FakeReply;
+using client::FakeRequest;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr char kNode[] =
+    R"({"kind":"Node","apiVersion":"v1","metadata":{"name":"n1","uid":"node","resourceVersion":"3"},)"
+    R"("spec":{},"status":{"allocatable":{"cpu":"4","memory":"8Gi","pods":"110"}}})";
+
+class SchedulerProcessTest : public ::testing::Test {
+ protected:
+  SchedulerProcessTest() { plugins::RegisterBuiltinPlugins(registry_); }
+  ~SchedulerProcessTest() override { Join(); }
+
+  // A cluster with one node and one pod that waits. A path that begins with one of `refused` is answered with that
+  // code.
+  FakeReply Answer(const FakeRequest& request) {
+    for (const auto& [start, code] : refused_)
+      if ((request.method + " " + request.target).starts_with(start))
+        return {code, client::StatusJson(code, "refused"), ""};
+    const std::string path = request.target.substr(0, request.target.find('?'));
+    if (path.find("/leases") != std::string::npos) return AnswerLease(request);
+    if (path.ends_with("/events")) return {201, request.body, ""};
+    if (const size_t at = path.find("/events/"); at != std::string::npos)
+      return {200, R"({"kind":"Event","metadata":{"namespace":"kube-system","name":")" + path.substr(at + 8) + "\"}}",
+              ""};
+    if (request.method == "POST") return {201, client::SuccessJson(), ""};
+    if (request.method == "PATCH") return {200, "{}", ""};
+    if (path == "/api/v1/nodes") return {200, client::ListJson("NodeList", "9", {kNode}), ""};
+    if (path == "/api/v1/pods") {
+      std::string pod = client::PodJson("a", 4);
+      pod.replace(pod.find("\"spec\":{"), 8, "\"spec\":{\"schedulerName\":\"default-scheduler\",");
+      return {200, client::ListJson("PodList", "9", {pod}), ""};
+    }
+    for (const KindInfo& info : kKinds)
+      if (path.ends_with("/" + std::string(info.plural)))
+        return {200, client::ListJson(std::string(info.name) + "List", "9", {}), ""};
+    return {404, client::StatusJson(404, "not found"), ""};
+  }
+  FakeReply AnswerLease(const FakeRequest& request) {
+    if (request.method == "GET" && lease_.empty()) return {404, client::StatusJson(404, "not found"), ""};
+    if (request.method != "GET") {
+      lease_ = request.body;
+      const std::string version = "\"resourceVersion\":\"";
+      if (const size_t old = lease_.find(version); old != std::string::npos)
+        lease_.erase(old, lease_.find("\",", old) + 2 - old);
+      const std::string at = "\"metadata\":{";
+      lease_.insert(lease_.find(at) + at.size(), version + std::to_string(++lease_version_) + "\",");
+    }
+    return {request.method == "POST" ? 201 : 200, lease_, ""};
+  }
+
+  void Start(const std::string& config, int verbosity = 2) {
+    const config::Loaded loaded = config::LoadConfiguration(
+        "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n" + config, registry_);
+    ASSERT_TRUE(loaded.ok());
+    SchedulerProcessOptions options;
+    options.version = "v1.36.4";
+    options.api_server = server_.config();
+    options.serving.secure_port = 0;
+    log_ = std::make_unique<util::Log>(text_, util::LogOptions{.verbosity = verbosity}, clock_);
+    auto process = SchedulerProcess::Make(loaded.config, registry_, std::move(options), *log_);
+    ASSERT_TRUE(process.ok()) << process.error().text();
+    process_ = std::move(process).value();
+    thread_ = std::thread([this] { code_ = process_->Run(); });
+  }
+  void Join() {
+    if (!thread_.joinable()) return;
+    if (!process_->ended()) process_->Terminate();
+    thread_.join();
+  }
+  int End() {
+    Join();
+    return code_;
+  }
+  // A request that begins so has come.
+  bool Asked(const std::string& start) const {
+    const std::vector<FakeRequest> all = server_.requests();
+    return std::any_of(all.begin(), all.end(), [&](const FakeRequest& request) {
+      return (request.method + " " + request.target).starts_with(start);
+    });
+  }
+  void Until(const std::function<bool()>& done) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (!done() && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    EXPECT_TRUE(done()) << "it does not come";
+  }
+  std::string Log() const { return text_.str(); }
+
+  const util::SystemClock clock_;
+  Registry registry_;
+  std::vector<std::pair<std::string, int>> refused_;
+  std::string lease_;  // as it was last written
+  uint64_t lease_version_ = 0;
+  client::FakeApiServer server_{[this](const FakeRequest& request) { return Answer(request); }};
+  std::ostringstream text_;
+  std::unique_ptr<util::Log> log_;
+  std::unique_ptr<SchedulerProcess> process_;
+  std::thread thread_;
+  int code_ = -1;
+};
+
+constexpr char kBinding[] = "POST /api/v1/namespaces/ns/pods/a/binding";
+constexpr char kEvent[] = "POST /apis/events.k8s.io/v1/namespaces/ns/events";
+constexpr char kLease[] = "PUT /apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler";
+
+TEST_F(SchedulerProcessTest, ALeaderBindsAndGivesTheLeaseBack) {
+  Start("");
+  Until([&] { return Asked(kBinding) && Asked(kEvent); });
+  EXPECT_EQ(End(), 0);
+  EXPECT_TRUE(Asked("POST /apis/coordination.k8s.io/v1/namespaces/kube-system/leases"));
+  EXPECT_TRUE(Asked(kLease));
+  EXPECT_THAT(lease_, HasSubstr("\"holderIdentity\":\"\""));
+  for (const char* line : {"\"Starting Kubernetes Scheduler\" version=\"v1.36.4\"",
+                           "Attempting to acquire leader lease...", "Successfully acquired lease",
+                           "\"Successfully bound pod to node\" pod=\"ns/a\" node=\"n1\" "
+                           "evaluatedNodes=1 feasibleNodes=1",
+                           "Requested to terminate, exiting"})
+    EXPECT_THAT(Log(), HasSubstr(line));
+}
+
+TEST_F(SchedulerProcessTest, WithoutElectionThereIsNoLeaseAndTheEndIsAFailureAsUpstream) {
+  Start("leaderElection: {leaderElect: false}\n");
+  Until([&] { return Asked(kBinding) && Asked(kEvent); });
+  EXPECT_EQ(End(), 1);
+  EXPECT_THAT(Log(), HasSubstr("\"command failed\" err=\"finished without leader elect\""));
+  for (const std::string& target : server_.targets()) EXPECT_THAT(target, Not(HasSubstr("leases")));
+}
+
+TEST_F(SchedulerProcessTest, WhoCannotRenewTheLeaseStops) {
+  refused_ = {{kLease, 500}};
+  Start("leaderElection: {leaseDuration: 1500ms, renewDeadline: 1s, retryPeriod: 200ms}\n");
+  Until([&] { return process_->ended(); });
+  EXPECT_EQ(End(), 1);
+  EXPECT_TRUE(Asked(kBinding));
+  EXPECT_THAT(Log(), HasSubstr("Leaderelection lost"));
+  EXPECT_THAT(Log(), HasSubstr("Failed to renew lease"));
+  EXPECT_THAT(Log(), Not(HasSubstr("Events are lost")));
+}
+
+TEST_F(SchedulerProcessTest, NothingButTheLeaseIsAskedForWhereTheCacheWaits) {
+  // Somebody else leads.
+  lease_ = R"({"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":{"name":"kube-scheduler",)"
+           R"("namespace":"kube-system","uid":"l","resourceVersion":"7"},"spec":{"holderIdentity":"other",)"
+           R"("leaseDurationSeconds":15,"renewTime":"2026-01-01T00:00:00.000000Z"}})";
+  Start("delayCacheUntilActive: true\n");
+  Until([&] { return Asked("GET /apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler"); });
+  EXPECT_EQ(End(), 0);
+  for (const std::string& target : server_.targets()) EXPECT_THAT(target, HasSubstr("/leases/kube-scheduler"));
+}
+
+TEST_F(SchedulerProcessTest, AKindThatCannotBeListedIsToldAndEndsLikeAnyOther) {
+  refused_ = {{"GET /apis/storage.k8s.io/v1/csidrivers", 403}};
+  Start("");
+  // When it is asked again, the first answer has been heard.
+  Until([&] {
+    const std::vector<std::string> targets = server_.targets();
+    return std::count_if(targets.begin(), targets.end(), [](const std::string& target) {
+             return target.starts_with("/apis/storage.k8s.io/v1/csidrivers");
+           }) > 1;
+  });
+  EXPECT_EQ(End(), 0);
+  EXPECT_FALSE(Asked(kBinding));
+  EXPECT_THAT(Log(), HasSubstr("\"Failed to watch\" err=\"cannot list objects of kind CSIDriver, will try again: 403"));
+}
+
+TEST_F(SchedulerProcessTest, CacheAndQueueAreShownOnDemand) {
+  Start("leaderElection: {leaderElect: false}\n");
+  Until([&] { return Asked(kBinding); });
+  process_->Dump();
+  EXPECT_EQ(End(), 1);
+  EXPECT_THAT(Log(), HasSubstr("\"Dump of scheduling queue\""));
+  EXPECT_THAT(Log(), HasSubstr("\"Cache comparer finished\" mismatch=\"none\""));
+}
+
+TEST_F(SchedulerProcessTest, AConfigurationThatNobodyCanRunIsAnError) {
+  const config::Loaded loaded = config::LoadConfiguration(
+      "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+      "leaderElection: {leaderElect: true}\n",
+      registry_);
+  config::SchedulerConfiguration config = loaded.config;
+  config.leader_election.lease_duration = Duration::Seconds(1);
+  SchedulerProcessOptions options;
+  options.version = "v1.36.4";
+  options.api_server = server_.config();
+  options.serving.secure_port = 0;
+  util::Log log(text_, {}, clock_);
+  const auto process = SchedulerProcess::Make(config, registry_, std::move(options), log);
+  ASSERT_FALSE(process.ok());
+  EXPECT_THAT(process.error().text(), HasSubstr("leaseDuration must be greater than renewDeadline"));
+}
+
+}  // namespace
+}  // namespace berth::live

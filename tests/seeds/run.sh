@@ -6,17 +6,24 @@ set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 UPSTREAM=$here/../upstream
 usage() {
-  echo "usage: run.sh [--rig DIR] BERTH [STORY...]; --rig: on a control plane that runs already" >&2
+  echo "usage: run.sh [--rig DIR] [--from FOLDER] BERTH [STORY...]" >&2
+  echo "  --rig: on a control plane that runs already; --from: stories of another folder, which lists them in a file" >&2
   exit 2
 }
 RIG=
 own=yes
+from=$here
 while [ $# -gt 0 ]; do
   case $1 in
     --rig)
       [ $# -gt 1 ] || usage
       RIG=$(cd "$2" && pwd) || exit 2
       own=no
+      shift 2
+      ;;
+    --from)
+      [ $# -gt 1 ] || usage
+      from=$(cd "$2" && pwd) || exit 2
       shift 2
       ;;
     -*) usage ;;
@@ -27,9 +34,10 @@ done
 BERTH=$(readlink -f "$1")
 [ -x "$BERTH" ] || { echo "run.sh: no program $1" >&2; exit 2; }
 shift
-[ $# -gt 0 ] || set -- s0_demo s2_label_priority s3_2_slow s4_3_index protocol outages
+# shellcheck disable=SC2046 # names without spaces
+[ $# -gt 0 ] || set -- $(cat "$from/stories")
 for story in "$@"; do
-  [ -r "$here/$story.sh" ] || { echo "run.sh: no story $story" >&2; exit 2; }
+  [ -r "$from/$story.sh" ] || { echo "run.sh: no story $story" >&2; exit 2; }
 done
 scratch=$(mktemp -d)
 [ "$own" = no ] || RIG=$scratch/rig
@@ -72,7 +80,7 @@ fi
 for story in "$@"; do
   printf '%s\n' "$story"
   began=$SECONDS
-  LOGS=$scratch/$story bash "$here/$story.sh" &
+  LOGS=$scratch/$story bash "$from/$story.sh" &
   child=$!
   wait "$child"
   code=$?

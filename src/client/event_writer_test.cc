@@ -23,7 +23,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-constexpr Time kStart{1'700'000'000'000'000'000};
+constexpr Time kEventsStart{1'700'000'000'000'000'000};
 
 // Keeps the questions; the test answers them.
 class EventDoor final : public ClusterApi {
@@ -102,7 +102,7 @@ class EventWriterTest : public ::testing::Test {
     return lines;
   }
 
-  util::VirtualClock clock_{kStart};
+  util::VirtualClock clock_{kEventsStart};
   std::ostringstream text_;
   util::Log log_{text_, {.verbosity = 5}, clock_};
   EventDoor door_;

@@ -29,7 +29,7 @@ using ::testing::IsEmpty;
 using ::testing::MatchesRegex;
 
 constexpr Duration kMilli = Duration::Millis(1);
-constexpr Time kStart{1'700'000'000'000'000'000};
+constexpr Time kLeaseStart{1'700'000'000'000'000'000};
 
 Duration Seconds(double seconds) { return {static_cast<int64_t>(seconds * 1e9)}; }
 
@@ -64,7 +64,7 @@ struct Fate {
 
 class Net {
  public:
-  util::VirtualClock clock{kStart};
+  util::VirtualClock clock{kLeaseStart};
   util::TimerQueue mail;
   LeaseServer server;
 
@@ -123,7 +123,7 @@ class LeaseDoor final : public ClusterApi {
     };
   }
   void Note(const std::string& method) {
-    asked.push_back(method + " " + std::to_string((net_.clock.Now() - kStart).ns / 1'000'000));
+    asked.push_back(method + " " + std::to_string((net_.clock.Now() - kLeaseStart).ns / 1'000'000));
   }
   Net& net_;
 };
@@ -239,7 +239,7 @@ TEST_F(LeaderElectorTest, ALeaseThatIsNotThereIsMade) {
   EXPECT_EQ(lease().holder, "a");
   EXPECT_EQ(lease().duration, Duration::Seconds(15));
   EXPECT_EQ(lease().transitions, 0);
-  EXPECT_EQ(lease().acquired, kStart + Duration::Millis(2));
+  EXPECT_EQ(lease().acquired, kLeaseStart + Duration::Millis(2));
   EXPECT_THAT(a_.text.str(), HasSubstr(R"("Attempting to acquire leader lease..." lock="kube-system/kube-scheduler")"));
   EXPECT_THAT(a_.text.str(), HasSubstr(R"("Successfully acquired lease" lock="kube-system/kube-scheduler")"));
 }
@@ -248,11 +248,11 @@ TEST_F(LeaderElectorTest, ALeaderWritesEveryRetryPeriodWithoutALook) {
   a_.Start();
   Run(Seconds(9));
   EXPECT_THAT(a_.door.asked, ElementsAre("GET 0", "POST 2", "PUT 4", "PUT 2006", "PUT 4008", "PUT 6010", "PUT 8012"));
-  EXPECT_EQ(lease().acquired, kStart + Duration::Millis(2));
-  EXPECT_EQ(lease().renewed, kStart + Duration::Millis(8012));
+  EXPECT_EQ(lease().acquired, kLeaseStart + Duration::Millis(2));
+  EXPECT_EQ(lease().renewed, kLeaseStart + Duration::Millis(8012));
   EXPECT_EQ(lease().transitions, 0);
   EXPECT_EQ(a_.elector->slow_paths(), 0u);
-  EXPECT_EQ(a_.elector->last_renewal(), kStart + Duration::Millis(8012));
+  EXPECT_EQ(a_.elector->last_renewal(), kLeaseStart + Duration::Millis(8012));
   EXPECT_THAT(a_.text.str(), HasSubstr("Successfully renewed lease"));
 }
 
@@ -340,7 +340,7 @@ TEST_F(LeaderElectorTest, ARenewalThatFailsLooksFirst) {
   EXPECT_THAT(a_.door.asked, ElementsAre("PUT 2006", "GET 2008", "PUT 2010"));
   EXPECT_EQ(a_.elector->slow_paths(), 1u);
   EXPECT_TRUE(a_.leading());
-  EXPECT_EQ(lease().acquired, kStart + Duration::Millis(2));
+  EXPECT_EQ(lease().acquired, kLeaseStart + Duration::Millis(2));
   EXPECT_EQ(lease().transitions, 0);
   EXPECT_THAT(a_.text.str(), HasSubstr(R"("Failed to update lease optimistically, falling back to slow path")"));
   // From here on without a look again.
@@ -516,7 +516,7 @@ TEST_F(LeaderElectorTest, AnAnswerThatComesLateCountsFromWhenItWasAskedFor) {
   };
   Run(Seconds(2));
   const Time sent = lease().renewed;
-  EXPECT_GT(sent, kStart + Seconds(2));
+  EXPECT_GT(sent, kLeaseStart + Seconds(2));
   Run(Seconds(4.5));
   ASSERT_EQ(a_.elector->last_renewal(), sent);  // heard of
   a_.door.fate = [](bool) {
@@ -570,7 +570,7 @@ TEST_F(LeaderElectorTest, AClockThatJumpsHarmsNobody) {
   a_.elector->Stop();
   Run(Seconds(5));
   EXPECT_TRUE(b.leading());
-  EXPECT_LT(lease().acquired, kStart);
+  EXPECT_LT(lease().acquired, kLeaseStart);
 }
 
 TEST_F(LeaderElectorTest, AThreadThatStandsStillLeadsNoLonger) {
@@ -602,7 +602,7 @@ TEST_F(LeaderElectorTest, OthersMayAskAtAnyTime) {
     while (!over) {
       EXPECT_TRUE(a_.elector->Check().ok());
       const bool led = a_.elector->leading();
-      EXPECT_TRUE(!led || a_.elector->last_renewal() >= kStart);
+      EXPECT_TRUE(!led || a_.elector->last_renewal() >= kLeaseStart);
       EXPECT_EQ(a_.elector->slow_paths(), 0u);
     }
   });

@@ -17,18 +17,12 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::string Escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) out += c == '\n' ? "\\n" : c == '"' ? "\\\"" : std::string(1, c);
-  return out;
-}
-
 std::string ConfigMap(const std::string& version, const std::vector<std::pair<std::string, std::string>>& data) {
   std::string text = R"({"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"extension-apiserver-authentication",)"
                      R"("namespace":"kube-system","resourceVersion":")" +
                      version + R"("},"data":{)";
   for (size_t i = 0; i < data.size(); ++i)
-    text += (i > 0 ? ",\"" : "\"") + data[i].first + "\":\"" + Escaped(data[i].second) + "\"";
+    text += (i > 0 ? ",\"" : "\"") + data[i].first + "\":\"" + JsonEscaped(data[i].second) + "\"";
   return text + "}}";
 }
 

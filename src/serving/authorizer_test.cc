@@ -52,7 +52,7 @@ class AuthorizerTest : public ReviewTest {
   std::unique_ptr<Authorizer> authorizer_;
 };
 
-client::FakeReply Reply(const std::string& status) { return {201, AccessReviewJson(status), ""}; }
+client::FakeReply AccessReply(const std::string& status) { return {201, AccessReviewJson(status), ""}; }
 
 TEST_F(AuthorizerTest, MastersAndAllowedPathsNeedNoReview) {
   Make([](const client::FakeRequest&) { return client::FakeReply{500, "", ""}; });
@@ -62,7 +62,7 @@ TEST_F(AuthorizerTest, MastersAndAllowedPathsNeedNoReview) {
 }
 
 TEST_F(AuthorizerTest, TheQuestionHasEverythingThatIsKnown) {
-  Make([](const client::FakeRequest&) { return Reply(R"({"allowed":true,"reason":"RBAC"})"); });
+  Make([](const client::FakeRequest&) { return AccessReply(R"({"allowed":true,"reason":"RBAC"})"); });
   EXPECT_TRUE(Ask({"bob", "u7", {"g1", "system:authenticated"}, {{"foo", {"x"}}, {"bar", {}}}}).allowed);
   EXPECT_EQ(server_->requests().at(0).body,
             R"({"kind":"SubjectAccessReview","apiVersion":"authorization.k8s.io/v1","metadata":{},"spec":{)"
@@ -77,8 +77,8 @@ TEST_F(AuthorizerTest, AnswersAreKeptByTheWholeQuestion) {
   Make(
       [&](const client::FakeRequest& request) {
         ++count;
-        return Reply(request.body.find("\"bob\"") != std::string::npos ? R"({"allowed":true})"
-                                                                       : R"({"allowed":false,"reason":"no"})");
+        return AccessReply(request.body.find("\"bob\"") != std::string::npos ? R"({"allowed":true})"
+                                                                             : R"({"allowed":false,"reason":"no"})");
       },
       Duration::Seconds(10), Duration::Seconds(5));
   const UserInfo bob{"bob", "", {}, {}}, eve{"eve", "", {}, {}};
@@ -102,7 +102,7 @@ TEST_F(AuthorizerTest, ALongPathIsNotKept) {
   std::atomic<int> count = 0;
   Make([&](const client::FakeRequest&) {
     ++count;
-    return Reply(R"({"allowed":false})");
+    return AccessReply(R"({"allowed":false})");
   });
   const std::string path = "/" + std::string(Authorizer::kLongQuestion, 'x');
   Ask({"eve", "", {}, {}}, path);
@@ -114,7 +114,7 @@ TEST_F(AuthorizerTest, ALongReasonIsNotKept) {
   std::atomic<int> count = 0;
   Make([&](const client::FakeRequest&) {
     ++count;
-    return Reply(R"({"allowed":false,"reason":")" + std::string(Authorizer::kLongReason, 'r') + "\"}");
+    return AccessReply(R"({"allowed":false,"reason":")" + std::string(Authorizer::kLongReason, 'r') + "\"}");
   });
   EXPECT_EQ(Ask({"eve", "", {}, {}}).reason.size(), Authorizer::kLongReason);
   Ask({"eve", "", {}, {}});
@@ -135,7 +135,7 @@ TEST_F(AuthorizerTest, AFailureIsAProblemAndNotKept) {
 }
 
 TEST_F(AuthorizerTest, DeniedGoesBeforeAllowed) {
-  Make([&](const client::FakeRequest&) { return Reply(R"({"allowed":true,"denied":true})"); });
+  Make([&](const client::FakeRequest&) { return AccessReply(R"({"allowed":true,"denied":true})"); });
   const AccessAnswer answer = Ask({"bob", "", {}, {}});
   EXPECT_FALSE(answer.allowed);
   EXPECT_EQ(answer.problem.text(), "webhook subject access review returned both allow and deny response");

@@ -23,6 +23,13 @@ namespace berth::serving {
 // Without waiting between tries for longer than a test can bear.
 inline constexpr ReviewRetries kQuickRetries{.tries = 5, .first_wait = Duration::Millis(1), .factor = 1.5, .jitter = 0};
 
+// Of a certificate or a list of names, as a string of JSON has it.
+inline std::string JsonEscaped(const std::string& text) {
+  std::string out;
+  for (const char c : text) out += c == '\n' ? "\\n" : c == '"' ? "\\\"" : std::string(1, c);
+  return out;
+}
+
 inline std::string TokenReviewJson(const std::string& status) {
   return R"({"kind":"TokenReview","apiVersion":"authentication.k8s.io/v1","metadata":{},"spec":{},"status":)" + status +
          "}";

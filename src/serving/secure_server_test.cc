@@ -250,18 +250,12 @@ TEST_F(SecureServerTest, AProxyInFrontNamesUsers) {
   EXPECT_THAT(LastAccess(), HasSubstr(R"("user":"jane")"));
 }
 
-std::string Escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) out += c == '\n' ? "\\n" : std::string(1, c);
-  return out;
-}
-
 TEST_F(SecureServerTest, TheClusterSaysWhomToBelieve) {
   UseApiServer();
   options_.client_ca_file = "";
   const auto config_map = [&](const std::string& pem) {
     return R"({"metadata":{"name":"extension-apiserver-authentication","resourceVersion":"5"},"data":{"client-ca-file":")" +
-           Escaped(pem) + R"(","requestheader-client-ca-file":")" + Escaped(proxy_authority_.certificate_pem) +
+           JsonEscaped(pem) + R"(","requestheader-client-ca-file":")" + JsonEscaped(proxy_authority_.certificate_pem) +
            R"(","requestheader-username-headers":"[\"X-Remote-User\"]","requestheader-group-headers":)"
            R"("[\"X-Remote-Group\"]"}})";
   };

@@ -37,12 +37,12 @@ class TokenAuthenticatorTest : public ReviewTest {
   std::unique_ptr<TokenAuthenticator> tokens_;
 };
 
-client::FakeReply Reply(const std::string& status) { return {201, TokenReviewJson(status), ""}; }
+client::FakeReply TokenReply(const std::string& status) { return {201, TokenReviewJson(status), ""}; }
 
 TEST_F(TokenAuthenticatorTest, AUserIsWhoTheReviewSays) {
   Make([](const client::FakeRequest&) {
-    return Reply(R"({"authenticated":true,"user":{"username":"bob","uid":"7","groups":["g1","g2"],)"
-                 R"("extra":{"k":["a","b"]}}})");
+    return TokenReply(R"({"authenticated":true,"user":{"username":"bob","uid":"7","groups":["g1","g2"],)"
+                      R"("extra":{"k":["a","b"]}}})");
   });
   const TokenAnswer answer = Ask("to\"ken\xff");
   ASSERT_TRUE(answer.user);
@@ -56,8 +56,9 @@ TEST_F(TokenAuthenticatorTest, YesAndNoAreKeptForAWhile) {
   std::atomic<int> count = 0;
   Make([&](const client::FakeRequest& request) {
     ++count;
-    return Reply(request.body.find("good") != std::string::npos ? R"({"authenticated":true,"user":{"username":"bob"}})"
-                                                                : R"({"authenticated":false})");
+    return TokenReply(request.body.find("good") != std::string::npos
+                          ? R"({"authenticated":true,"user":{"username":"bob"}})"
+                          : R"({"authenticated":false})");
   });
   for (int i = 0; i < 3; ++i) {
     EXPECT_TRUE(Ask("good").user);
@@ -74,7 +75,7 @@ TEST_F(TokenAuthenticatorTest, WithoutTimeNothingIsKept) {
   Make(
       [&](const client::FakeRequest&) {
         ++count;
-        return Reply(R"({"authenticated":true,"user":{"username":"bob"}})");
+        return TokenReply(R"({"authenticated":true,"user":{"username":"bob"}})");
       },
       Duration{});
   Ask("good");
@@ -85,7 +86,7 @@ TEST_F(TokenAuthenticatorTest, WithoutTimeNothingIsKept) {
 TEST_F(TokenAuthenticatorTest, WhatComesWithAProblemIsNotKept) {
   std::atomic<int> count = 0;
   Make([&](const client::FakeRequest&) {
-    return ++count == 1 ? Reply(R"({"authenticated":false,"error":"invalid bearer token"})")
+    return ++count == 1 ? TokenReply(R"({"authenticated":false,"error":"invalid bearer token"})")
                         : client::FakeReply{403, client::StatusJson(403, "no rights"), ""};
   });
   EXPECT_EQ(Ask("x").problem, "invalid bearer token");
@@ -99,8 +100,8 @@ TEST_F(TokenAuthenticatorTest, AVeryLargeUserIsNotKept) {
   std::atomic<int> count = 0;
   Make([&](const client::FakeRequest&) {
     ++count;
-    return Reply(R"({"authenticated":true,"user":{"username":"bob","groups":[")" +
-                 std::string(TokenAuthenticator::kLargestKept, 'g') + R"("]}})");
+    return TokenReply(R"({"authenticated":true,"user":{"username":"bob","groups":[")" +
+                      std::string(TokenAuthenticator::kLargestKept, 'g') + R"("]}})");
   });
   EXPECT_TRUE(Ask("x").user);
   EXPECT_TRUE(Ask("x").user);
@@ -113,7 +114,7 @@ TEST_F(TokenAuthenticatorTest, ThoseWhoAskTheSameShareAReview) {
   Make([&](const client::FakeRequest&) {
     ++count;
     gate.Wait();
-    return Reply(R"({"authenticated":true,"user":{"username":"bob"}})");
+    return TokenReply(R"({"authenticated":true,"user":{"username":"bob"}})");
   });
   Box<TokenAnswer> box;
   for (int i = 0; i < 20; ++i) tokens_->Authenticate("one", [&](const TokenAnswer& answer) { box.Put(answer); });
@@ -128,11 +129,11 @@ TEST_F(TokenAuthenticatorTest, ThoseWhoAskTheSameShareAReview) {
 }
 
 TEST_F(TokenAuthenticatorTest, FieldsOfAnotherTypeAreNothing) {
-  Make([](const client::FakeRequest&) { return Reply(R"({"authenticated":"true","user":[],"error":7})"); });
+  Make([](const client::FakeRequest&) { return TokenReply(R"({"authenticated":"true","user":[],"error":7})"); });
   EXPECT_FALSE(Ask("x").user);
   Close();
   Make([](const client::FakeRequest&) {
-    return Reply(R"({"authenticated":true,"user":{"username":1,"groups":"a","extra":{"k":"v"}}})");
+    return TokenReply(R"({"authenticated":true,"user":{"username":1,"groups":"a","extra":{"k":"v"}}})");
   });
   const TokenAnswer answer = Ask("x");
   ASSERT_TRUE(answer.user);

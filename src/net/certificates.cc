@@ -57,14 +57,20 @@ std::string Hex(const unsigned char* bytes, size_t size, const char* digits, boo
   return text;
 }
 
+// What is longer than anybody's would be is not shown: writing large numbers takes the square of their length, and
+// whoever connects may show any.
+constexpr int kLongestSerial = 20, kLongestKeyId = 64;
+
 std::string KeyId(const ASN1_OCTET_STRING* id) {
   if (id == nullptr) return "";
+  if (ASN1_STRING_length(id) > kLongestKeyId) return "?";
   return Hex(ASN1_STRING_get0_data(id), static_cast<size_t>(ASN1_STRING_length(id)), "0123456789ABCDEF", true);
 }
 
 std::string IdentifierOf(X509* certificate) {
-  const std::unique_ptr<BIGNUM, Freeing<BN_free>> number(
-      ASN1_INTEGER_to_BN(X509_get0_serialNumber(certificate), nullptr));
+  const ASN1_INTEGER* serial = X509_get0_serialNumber(certificate);
+  const bool sane = ASN1_STRING_length(serial) <= kLongestSerial;
+  const std::unique_ptr<BIGNUM, Freeing<BN_free>> number(sane ? ASN1_INTEGER_to_BN(serial, nullptr) : nullptr);
   char* digits = number ? BN_bn2dec(number.get()) : nullptr;
   std::string text = std::string("SN=") + (digits != nullptr ? digits : "?");
   OPENSSL_free(digits);
@@ -174,10 +180,18 @@ Error CertificatePool::VerifyClient(const PeerCertificates& shown) const {
       X509_STORE_CTX_set_default(check.get(), "ssl_client") != 1) {
     return Error("x509: " + OpenSslReason());
   }
+  // As in a handshake: no signature of MD5 or SHA-1.
+  X509_VERIFY_PARAM_set_auth_level(X509_STORE_CTX_get0_param(check.get()), 1);
   const bool good = X509_verify_cert(check.get()) == 1;
   const int verdict = X509_STORE_CTX_get_error(check.get());
   ERR_clear_error();
-  if (good) return Error::Ok();
+  if (good) {
+    // Whoever signs must say that it is an authority; OpenSSL would be content with less.
+    const STACK_OF(X509)* chain = X509_STORE_CTX_get0_chain(check.get());
+    for (int i = 1; i < sk_X509_num(chain); ++i)
+      if (X509_check_ca(sk_X509_value(chain, i)) != 1) return Error("x509: invalid CA certificate");
+    return Error::Ok();
+  }
   return Error(std::string("x509: ") + X509_verify_cert_error_string(verdict));
 }
 

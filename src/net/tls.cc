@@ -216,6 +216,7 @@ int ChooseCertificate(SSL* ssl, int*, void* argument) {
       asked != nullptr ? named.names.Find(asked) : named.names.FindAddress(LocalAddress(ssl));
   if (!found) return SSL_TLSEXT_ERR_NOACK;
   const NamedCertificates::One& one = named.all[*found];
+  SSL_certs_clear(ssl);  // the default one may have a key of another type, and some clients like that better
   if (SSL_use_cert_and_key(ssl, one.chain[0].get(), one.key.get(), one.others.get(), 1) != 1) {
     ERR_clear_error();
     return SSL_TLSEXT_ERR_ALERT_FATAL;
@@ -309,6 +310,7 @@ Result<ContextPtr> BuildServer(const TlsOptions& options) {
   } else if (options.ask_for) {
     SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
     SSL_CTX_set_cert_verify_callback(context.get(), AcceptAnyCertificate, nullptr);
+    SSL_CTX_set_max_cert_list(context.get(), 32 << 10);  // they are kept, and anybody may show some
   }
   if (!options.client_ca_file.empty() || options.ask_for) {
     SSL_CTX_set_options(context.get(), SSL_OP_NO_TICKET);

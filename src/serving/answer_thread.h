@@ -18,13 +18,15 @@ namespace berth::serving {
 class AnswerThread {
  public:
   explicit AnswerThread(size_t most_waiting = 64) : most_waiting_(most_waiting), thread_([this] { Run(); }) {}
-  ~AnswerThread() {
+  ~AnswerThread() { Stop(); }
+  // What is under way is finished; nothing is called afterwards. REQUIRES: not called by what it runs.
+  void Stop() {
     {
       const std::lock_guard lock(mutex_);
       stopped_ = true;
     }
     changed_.notify_all();
-    thread_.join();
+    if (thread_.joinable()) thread_.join();
   }
   AnswerThread(const AnswerThread&) = delete;
   AnswerThread& operator=(const AnswerThread&) = delete;

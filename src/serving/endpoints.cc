@@ -74,7 +74,7 @@ Endpoints::Endpoints(EndpointSources sources, const Clock& wall_clock, std::func
   }
 }
 
-Endpoints::~Endpoints() = default;
+Endpoints::~Endpoints() { thread_->Stop(); }  // who gives a text later may keep the thread, but not us
 
 void Endpoints::Handle(net::HttpRequest request, net::Respond respond) {
   if (const auto extra = sources_.extra.find(request.path); extra != sources_.extra.end())

@@ -10,6 +10,7 @@ namespace berth::serving {
 namespace {
 
 constexpr char kText[] = "text/plain; charset=utf-8";
+constexpr size_t kMostOfPath = 2048;
 constexpr MediaType kStatusForms[] = {MediaType::kJson, MediaType::kYaml, MediaType::kProtobuf};
 
 Value String(std::string_view text) { return Value::String(util::ValidUtf8(text)); }
@@ -86,8 +87,10 @@ net::HttpResponse Unauthorized(const net::HttpRequest& request) {
 
 net::HttpResponse Forbidden(const net::HttpRequest& request, std::string_view user, std::string_view verb,
                             std::string_view path, std::string_view reason) {
+  // Whoever asks chooses them, and each byte may become six.
+  const std::string asked = util::Shortened(path, kMostOfPath), who = util::Shortened(user, kMostOfPath);
   std::string message =
-      "forbidden: " + Harmless("User " + GoQuoted(user) + " cannot " + std::string(verb) + " path " + GoQuoted(path));
+      "forbidden: " + Harmless("User " + GoQuoted(who) + " cannot " + std::string(verb) + " path " + GoQuoted(asked));
   if (!reason.empty()) message += ": " + std::string(reason);
   net::HttpResponse response = StatusReply(request, Failure(message, "Forbidden", 403, true), 403);
   response.headers.Add("X-Content-Type-Options", "nosniff");
@@ -109,7 +112,8 @@ net::HttpResponse NotAcceptable(std::span<const MediaType> offers) {
 
 net::HttpResponse InternalError(const net::HttpRequest& request, std::string_view problem) {
   const std::string uri = request.query.empty() ? request.path : request.path + "?" + request.query;
-  return TextError(500, Harmless("Internal Server Error: " + GoQuoted(uri) + ": " + std::string(problem)));
+  return TextError(500, Harmless("Internal Server Error: " + GoQuoted(util::Shortened(uri, kMostOfPath)) + ": " +
+                                 std::string(problem)));
 }
 
 net::HttpResponse NotFound() { return TextError(404, "404 page not found"); }

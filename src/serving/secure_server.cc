@@ -13,8 +13,8 @@
 namespace berth::serving {
 namespace {
 
-// Nobody sends a scheduler more.
-constexpr uint64_t kMaxRequest = uint64_t{1} << 20;
+// Nobody sends a scheduler more. It is read before anybody is asked who he is.
+constexpr uint64_t kMaxRequest = uint64_t{64} << 10;
 constexpr uint64_t kMaxTotal = uint64_t{256} << 20;
 constexpr size_t kMaxConnections = 1024;
 // kube-scheduler's.

@@ -130,10 +130,12 @@ int Start(SchedulerFlags flags, config::FeatureGates gates, const Registry& regi
   const Result<LoadedScheduler> loaded = LoadScheduler(std::move(flags), std::move(gates), registry, warnings);
   say_warnings();
   if (!loaded.ok()) return Fail(log, loaded.error());
-  // Plugins say here what is wrong with them; the process makes its own.
-  const auto engine = framework::Engine::Make(loaded->config, registry, clock, 0, &log);
-  if (!engine.ok()) return Fail(log, engine.error());
-  if (log.enabled(LogSeverity::kInfo, 2)) SayPlugins(**engine, log);
+  {
+    // Plugins say here what is wrong with them; the process makes its own.
+    const auto engine = framework::Engine::Make(loaded->config, registry, clock, 0, &log);
+    if (!engine.ok()) return Fail(log, engine.error());
+    if (log.enabled(LogSeverity::kInfo, 2)) SayPlugins(**engine, log);
+  }
   if (log.enabled(LogSeverity::kInfo, 2) || !write_to.empty()) {
     const std::string file = config::ConfigurationFile(loaded->config, registry);
     const LogField config[] = {{"config", file}};

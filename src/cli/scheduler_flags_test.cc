@@ -265,8 +265,9 @@ TEST(SchedulerFlagsTest, WhatHasNoEffectIsInCompatibility) {
   for (const config::FeatureGate& gate : config::AllFeatureGates()) {
     const config::GateSupport support = config::SupportOf(gate);
     const bool own = gate.effect == config::GateEffect::kProcess || gate.effect == config::GateEffect::kClient;
-    if (own && support != config::GateSupport::kNotOurs)
+    if (own && support != config::GateSupport::kNotOurs) {
       EXPECT_THAT(text.str(), HasSubstr("`" + std::string(gate.name) + "`"));
+    }
   }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <csignal>
+#include <ctime>
 #include <initializer_list>
 
 namespace berth::cli {
@@ -15,7 +16,13 @@ class Signals {
     for (const int signal : signals) sigaddset(&set_, signal);
     pthread_sigmask(SIG_BLOCK, &set_, &before_);
   }
-  ~Signals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  // Those that came too late for Wait are forgotten.
+  ~Signals() {
+    const timespec at_once = {};
+    while (sigtimedwait(&set_, nullptr, &at_once) > 0) {
+    }
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
   // The next of them.

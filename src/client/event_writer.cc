@@ -25,6 +25,7 @@ Hash128 KeyOf(const EventRecord& event) {
     key += part;
     key += '\0';
   }
+  if (event.legacy) key += event.note;  // the older recorder tells by it
   return SecretHash128(key);
 }
 

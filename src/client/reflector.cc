@@ -17,6 +17,8 @@ constexpr Duration kLastBackoff = Duration::Seconds(30);
 // A watch that lived this long was not a failure.
 constexpr Duration kWatchLived = Duration::Seconds(5);
 constexpr size_t kGraves = 4096;
+// A server that is just starting, or something in front of it, may answer 404 for a moment.
+constexpr uint32_t kMissingAfter = 3;
 
 std::string KeyOf(std::string_view ns, std::string_view name) {
   std::string key;
@@ -68,10 +70,13 @@ void Reflector::OnListed(const ListAnswer& answer) {
                      std::all_of(answer.objects.begin(), answer.objects.end(),
                                  [this](const ClusterObject& object) { return MakesSense(object); });
   if (IsMissingGroup(answer.status)) {
-    if (!missing_) Failed("list", answer.status);
-    missing_ = synced_ = true;
+    const bool known = missing_;
+    missing_ = ++not_found_ >= kMissingAfter;
+    if (!known) Failed("list", answer.status);
+    if (missing_) synced_ = true;
     return Retry(&Reflector::List);
   }
+  not_found_ = 0;
   if (!sense) {
     Failed("list", answer.status.ok() ? ApiStatus{0, "the answer makes no sense"} : answer.status);
     return Retry(&Reflector::List);
@@ -126,7 +131,10 @@ void Reflector::StartWatch() {
 
 void Reflector::OnEvent(const WatchEvent& event) {
   const bool bookmark = event.type == WatchEvent::Type::kBookmark;
-  if (!bookmark && (!event.object || !MakesSense(*event.object))) return Retry(&Reflector::List);
+  if (!bookmark && (!event.object || !MakesSense(*event.object))) {
+    Failed("watch", {0, "an event makes no sense"});
+    return Retry(&Reflector::List);
+  }
   heard_ = clock_.Now();
 
   uint64_t version = VersionNumber(event.resource_version);
@@ -178,7 +186,7 @@ void Reflector::OnClosed(const ApiStatus& status) {
 
 void Reflector::Failed(const char* what, const ApiStatus& status) {
   problem_ = std::string("cannot ") + what + " objects of kind " + std::string(ToString(kind_)) +
-             (IsMissingGroup(status) ? ", so there are none; will ask again: " : ", will try again: ") +
+             (missing_ ? ", so there are none; will ask again: " : ", will try again: ") +
              (status.code == 0 ? "" : std::to_string(status.code) + " ") +
              (status.message.empty() ? "no answer" : status.message);
   if (complain_) complain_(problem_);

@@ -45,8 +45,8 @@ class ObjectHandler {
 // A watch that brings what cannot be read is resumed once. When the same place is unreadable again, there is a new
 // list, after a pause, and a complaint: resuming there forever would let the copy grow old.
 //
-// A group that the server does not have (404, and not one of the core group's kinds) has no objects: there is a
-// complaint, and it is asked for again. Once there were objects, no 404 makes them go.
+// A group that the server does not have (404 several times, and not one of the core group's kinds) has no objects:
+// there is a complaint, and it is asked for again. Once there were objects, no 404 makes them go.
 //
 // A watch that was never opened, or ends soon and brought nothing, counts as a failure, however long that took; one
 // that lived, or brought something, makes up for all failures before it.
@@ -130,7 +130,8 @@ class Reflector {
   util::TimerQueue::Id timer_{};
   bool timer_set_ = false;
   bool synced_ = false;
-  bool missing_ = false;  // the server does not have this group, so that there are no objects
+  uint32_t not_found_ = 0;  // answers of 404 in a row, to the first list
+  bool missing_ = false;    // the server does not have this group, so that there are no objects
   std::string problem_;
   std::optional<Time> heard_;
   bool watch_opened_ = false;  // the server has agreed to the present watch

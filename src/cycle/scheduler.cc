@@ -54,6 +54,7 @@ class Scheduler::Impl {
   // Whether another pod may be decided, or what was decided before has to be taken first.
   bool MayDecide() const {
     if (suspended || core.halted || !synced() || !recorder.has_room()) return false;
+    if (core.options.may_decide && !core.options.may_decide()) return false;
     return core.options.max_bindings == 0 || bindings.binding() < core.options.max_bindings;
   }
 

@@ -104,7 +104,8 @@ struct SchedulerOptions {
   // How events are brought to the server (client::EventWriter); while it has no room no pod is decided. No value: every
   // event is posted once and nobody hears what became of it, which is enough where nothing is lost.
   std::optional<client::EventWriterOptions> events;
-  const Clock* dates = nullptr;  // of what people read, where `clock` is no date; may be null
+  std::function<bool()> may_decide;  // asked before every attempt, e.g. whether we still lead; null: yes
+  const Clock* dates = nullptr;      // of what people read, where `clock` is no date; may be null
 
   // For a real cluster: decisions must not outrun the API server, nor events be lost.
   static constexpr size_t kLiveBindings = 64;

@@ -13,6 +13,8 @@ namespace {
 
 // How long answers and events under way are waited for at the end.
 constexpr Duration kPatience = Duration::Seconds(5);
+// Of what a dump says to be wrong.
+constexpr size_t kMostOfMismatch = 4096;
 // How often gauges are brought up to date while there is always something to do.
 constexpr Duration kRefreshEvery = Duration::Seconds(1);
 
@@ -62,7 +64,7 @@ Error SchedulerProcess::Build(const Registry& registry) {
   how.observer = &observers_;
   how.log = &log_;
   how.dates = &dates_;
-  how.events->log = Logger(log_, dates_);
+  how.may_decide = [this] { return !elector_ || elector_->leading(); };
   how.events->random = [this] { return random_ = random_ * 6364136223846793005u + 1442695040888963407u; };
   auto scheduler = cycle::Scheduler::Make(config_, registry, *api_, inbox_, clock_, how);
   if (!scheduler.ok()) return scheduler.error();
@@ -127,12 +129,15 @@ Error SchedulerProcess::Serve() {
   }
   sources.metrics = [this] { return metrics_.Text(); };
   sources.configz = [this] { return options_.configz; };
-  sources.flagz = [this] { return options_.flags; };
+  if (options_.gates.enabled("ComponentFlagz")) sources.flagz = [this] { return options_.flags; };
+  sources.statusz = options_.gates.enabled("ComponentStatusz");
   sources.binary_version = sources.emulation_version = options_.version.substr(options_.version.starts_with('v'));
-  sources.set_verbosity = [this](int32_t verbosity) {
-    log_.SetVerbosity(verbosity);
-    return Error::Ok();
-  };
+  if (config_.enable_profiling) {
+    sources.set_verbosity = [this](int32_t verbosity) {
+      log_.SetVerbosity(verbosity);
+      return Error::Ok();
+    };
+  }
   return server_->Serve(std::move(sources));
 }
 
@@ -141,6 +146,7 @@ int SchedulerProcess::Run() {
   log_.Info("Starting Kubernetes Scheduler", {{"version", options_.version}});
   if (const Error error = Serve(); !error.ok()) {
     log_.Error("command failed", {{"err", error.text()}});
+    loop_.Stop();
     return 1;
   }
   const bool delay = elector_ && config_.delay_cache_until_active;
@@ -171,21 +177,23 @@ void SchedulerProcess::Terminate() {
 
 void SchedulerProcess::Dump() {
   inbox_.Post([this] {
-    const LogField summary[] = {{"summary", scheduler_->queue().Summary()}};
-    log_.Add(LogSeverity::kInfo, 0, "Dump of scheduling queue", summary);
-    const std::string wrong = scheduler_->CheckInvariants();
-    const LogField found[] = {{"mismatch", wrong.empty() ? "none" : wrong}};
-    log_.Add(LogSeverity::kInfo, 0, "Cache comparer finished", found);
+    log_.Info("Dump of scheduling queue", {{"summary", scheduler_->queue().Summary()}});
+    std::string wrong = scheduler_->CheckInvariants().substr(0, kMostOfMismatch);
+    if (wrong.empty()) wrong = "none";
+    log_.Info("Cache comparer finished", {{"mismatch", wrong}});
   });
 }
 
 bool SchedulerProcess::Work() {
   const Time now = clock_.Now();
   // Letters of the lease come through the same inbox, so they are heard in every phase.
-  const bool may_decide = phase_ == Phase::kLeading && (!elector_ || elector_->leading());
-  bool worked = may_decide ? scheduler_->RunOnce() : scheduler_->Apply();
+  bool worked = false;
+  // Where time stood still for us, the lease may be over: nothing is written before that is known.
+  if (phase_ == Phase::kLeading && elector_ && !elector_->leading())
+    while (timers_.RunOne(now)) worked = true;
+  worked |= phase_ == Phase::kLeading ? scheduler_->RunOnce() : scheduler_->Apply();
   while (timers_.RunOne(now)) worked = true;
-  if (!synced_ && scheduler_->synced()) Synced();
+  if (!synced_ && scheduler_->synced() && phase_ < Phase::kStopping) Synced();
   if (phase_ >= Phase::kStopping) ContinueEnd();
   if (!worked || now - refreshed_ >= kRefreshEvery) Refresh();
   return worked && phase_ != Phase::kEnded;

@@ -73,23 +73,26 @@ void ConnectionTable::Evict(Place& place) {
 }
 
 void ConnectionTable::MakeRoom() {
-  while (open_ - evicted_ > limits_.served + limits_.unserved && unserved_.first != nullptr) Evict(*unserved_.first);
+  while (open_ - evicted_ - announced_ > limits_.served + limits_.unserved && unserved_.first != nullptr)
+    Evict(*unserved_.first);
 }
 
 void ConnectionTable::Announce() {
   const std::lock_guard lock(mutex_);
   ++open_;
-  MakeRoom();
+  ++announced_;
 }
 
 void ConnectionTable::Forget() {
   const std::lock_guard lock(mutex_);
   --open_;
+  --announced_;
 }
 
 void ConnectionTable::Add(Place& place) {
   const std::lock_guard lock(mutex_);
   place.there = true;
+  --announced_;
   Enter(place, Phase::kUnserved);
   MakeRoom();
 }

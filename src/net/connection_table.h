@@ -53,7 +53,8 @@ class ConnectionTable {
   ConnectionTable& operator=(const ConnectionTable&) = delete;
 
   const ConnectionLimits& limits() const { return limits_; }
-  // One more connection is there, which is yet to get its place; Forget if that fails.
+  // One more connection is there, which is yet to get its place, and nobody goes for it before; Forget if that fails.
+  // Who comes later may get its place sooner, on another thread, and must not go for those that have none.
   void Announce();
   void Forget();
   void Add(Place& place);
@@ -83,8 +84,9 @@ class ConnectionTable {
 
   const ConnectionLimits limits_;
   mutable std::mutex mutex_;
-  size_t open_ = 0;     // all that were announced and not removed
-  size_t evicted_ = 0;  // of those
+  size_t open_ = 0;       // all that were announced and not removed
+  size_t evicted_ = 0;    // of those
+  size_t announced_ = 0;  // of those: without a place yet
   uint64_t moves_ = 0;
   size_t served_ = 0;  // places that are kIdle, kWaiting or kWorking
   List unserved_, idle_, waiting_;

@@ -124,6 +124,16 @@ TEST(ConnectionTable, PlacesComeBack) {
   EXPECT_EQ(crowd.table.open(), 0u);
 }
 
+TEST(ConnectionTable, WhoHasNoPlaceYetPushesNobodyOut) {
+  Crowd crowd({1, 2});
+  // Accepted before, and still on their way to another thread.
+  for (int i = 0; i < 3; ++i) crowd.table.Announce();
+  ConnectionTable::Place& probe = crowd.Come();  // a
+  EXPECT_EQ(crowd.gone, "");
+  EXPECT_EQ(crowd.table.Admit(probe, false), Entry::kServed);
+  for (int i = 0; i < 3; ++i) crowd.table.Forget();
+}
+
 TEST(ConnectionTable, WithoutDescriptorsTheOneSilentOrIdleForLongestGoes) {
   Crowd crowd({10, 10});
   crowd.table.EvictOne();        // nobody is there

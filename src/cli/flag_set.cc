@@ -280,7 +280,7 @@ Error FlagSet::ParseShort(const std::vector<std::string>& args, size_t& at) {
       if (at + 1 >= args.size()) return Error("flag needs an argument: " + shown);
       return Set(*entry, args[++at]);
     }
-    if (const Error error = Set(*entry, entry->flag.bare); !error.ok()) return error;
+    if (Error error = Set(*entry, entry->flag.bare); !error.ok()) return error;
     letters.erase(0, 1);
   }
   return Error::Ok();

@@ -11,7 +11,7 @@ namespace berth::cli {
 // Blocks these signals while it lives, for this thread and those that it starts.
 class Signals {
  public:
-  explicit Signals(std::initializer_list<int> signals) {
+  Signals(std::initializer_list<int> signals) {
     sigemptyset(&set_);
     for (const int signal : signals) sigaddset(&set_, signal);
     pthread_sigmask(SIG_BLOCK, &set_, &before_);

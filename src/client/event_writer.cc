@@ -147,7 +147,9 @@ void EventWriter::OnAnswer(const std::shared_ptr<Job>& job, const ApiStatus& sta
     return Send(job);
   }
   --under_way_;
-  if (status.ok()) {
+  // An earlier try may have brought it there, and only its answer was lost.
+  const bool there = status.conflict() && !job->patch && !event.series && job->tries > 0;
+  if (status.ok() || there) {
     ++counts_.written;
     End(*job);
   } else if (status.code == 0) {
@@ -158,10 +160,6 @@ void EventWriter::OnAnswer(const std::shared_ptr<Job>& job, const ApiStatus& sta
     // It is there by now, so it can be patched.
     job->patch = true;
     TryLater(job, status);
-  } else if (status.conflict() && !job->patch && job->tries > 0) {
-    // An earlier try has brought it there, only its answer was lost.
-    ++counts_.written;
-    End(*job);
   } else {
     ++counts_.rejected;
     if (status.conflict() && !job->patch) {

@@ -248,7 +248,7 @@ Error UseNamed(SSL_CTX* context, const std::vector<NamedCertificate>& options) {
   SSL_CTX_set_tlsext_servername_callback(context, ChooseCertificate);
   SSL_CTX_set_tlsext_servername_arg(context, named.get());
   if (SSL_CTX_set_ex_data(context, NamedCertificatesIndex(), named.get()) != 1) return Error("TLS: " + Reason());
-  named.release();  // the context's from here on
+  (void)named.release();  // the context's from here on
   return Error::Ok();
 }
 

@@ -113,12 +113,11 @@ void AuthenticationConfigMap::Warn(const std::string& problem) const {
 void AuthenticationConfigMap::List() {
   client::ApiRequest request;
   request.path = std::string(kCollection) + "?" + kByName + "&limit=500&resourceVersion=0";
-  link_.Send(std::move(request), [owner = owner_.link()](client::ApiReply reply) {
-    owner.Call([&](Self& self) { self.OnList(std::move(reply)); });
-  });
+  link_.Send(std::move(request),
+             [owner = owner_.link()](client::ApiReply reply) { owner.Call([&](Self& self) { self.OnList(reply); }); });
 }
 
-void AuthenticationConfigMap::OnList(client::ApiReply reply) {
+void AuthenticationConfigMap::OnList(client::ApiReply& reply) {
   if (!reply.status.ok()) {
     Warn(std::string("Failed to watch ") + kWhere + ": " + client::TextOf(reply.status));
     return Again(true, true);

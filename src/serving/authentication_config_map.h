@@ -56,7 +56,7 @@ class AuthenticationConfigMap {
   using Self = AuthenticationConfigMap;
   // Called through owner_'s links, one at a time, on the client's thread or the link's.
   void List();
-  void OnList(client::ApiReply reply);
+  void OnList(client::ApiReply& reply);
   void Watch();
   void OnPiece(std::string_view piece);
   void OnEnd(const Error& error);

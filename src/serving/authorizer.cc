@@ -97,7 +97,7 @@ Authorizer::Authorizer(AllowedPaths paths, ReviewClient* reviews, Duration keep_
       keep_denied_(keep_denied),
       clock_(steady_clock) {}
 
-void Authorizer::Authorize(const UserInfo& user, std::string_view verb, std::string_view path, Done done) {
+void Authorizer::Authorize(const UserInfo& user, std::string_view verb, std::string_view path, const Done& done) {
   AccessAnswer answer;
   answer.allowed = std::ranges::find(user.groups, kMastersGroup) != user.groups.end() || paths_.Covers(path);
   if (answer.allowed || reviews_ == nullptr) return done(answer);
@@ -110,7 +110,7 @@ void Authorizer::Authorize(const UserInfo& user, std::string_view verb, std::str
     if (const AccessAnswer* kept = kept_.Find(key, clock_.Now())) known = *kept;
     if (!known) {
       std::vector<Done>& waiting = waiting_[key];
-      waiting.push_back(std::move(done));
+      waiting.push_back(done);
       if (waiting.size() > 1) key.clear();
     }
   }

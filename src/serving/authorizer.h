@@ -59,7 +59,7 @@ class Authorizer {
              const Clock& steady_clock);
 
   // Calls `done` once, on any thread, maybe before it returns.
-  void Authorize(const UserInfo& user, std::string_view verb, std::string_view path, Done done);
+  void Authorize(const UserInfo& user, std::string_view verb, std::string_view path, const Done& done);
 
  private:
   void Finish(const std::string& key, bool keep, const AccessAnswer& answer);

@@ -79,7 +79,7 @@ Endpoints::~Endpoints() { thread_->Stop(); }  // who gives a text later may keep
 void Endpoints::Handle(net::HttpRequest request, net::Respond respond) {
   if (const auto extra = sources_.extra.find(request.path); extra != sources_.extra.end())
     return extra->second(std::move(request), std::move(respond));
-  if (request.path == "/metrics" && sources_.metrics) return Metrics(request, std::move(respond));
+  if (request.path == "/metrics" && sources_.metrics) return Metrics(request, respond);
   if (request.path == "/metrics/resources" && sources_.resource_metrics)
     return ResourceMetrics(request, std::move(respond));
   std::optional<net::HttpResponse> response = AtOnce(request);
@@ -137,7 +137,7 @@ net::HttpResponse Endpoints::Slis(const net::HttpRequest& request) {
   return Scraped(sources_.process_start, record_.Text(), TakesGzip(request));
 }
 
-void Endpoints::Metrics(const net::HttpRequest& request, net::Respond respond) {
+void Endpoints::Metrics(const net::HttpRequest& request, const net::Respond& respond) {
   const bool reset = request.method == "DELETE", gzip = TakesGzip(request);
   const bool posted = thread_->Post([this, reset, gzip, respond] {
     if (reset) {

@@ -64,7 +64,7 @@ class Endpoints {
  private:
   std::optional<net::HttpResponse> AtOnce(const net::HttpRequest& request);
   net::HttpResponse SetVerbosity(const net::HttpRequest& request) const;
-  void Metrics(const net::HttpRequest& request, net::Respond respond);
+  void Metrics(const net::HttpRequest& request, const net::Respond& respond);
   void ResourceMetrics(const net::HttpRequest& request, net::Respond respond);
   net::HttpResponse Slis(const net::HttpRequest& request);
 

@@ -42,11 +42,12 @@ std::string HealthRecord::Text() const {
               "\"} " + GoFloat(static_cast<double>(count)) + "\n";
     }
   }
+  const int64_t hundredths = process_start_.ns / 10'000'000;
   text +=
       "# HELP process_start_time_seconds [ALPHA] Start time of the process since unix epoch in seconds.\n"
       "# TYPE process_start_time_seconds gauge\n"
       "process_start_time_seconds " +
-      GoFloat(static_cast<double>(process_start_.ns / 10'000'000) / 100) + "\n";
+      GoFloat(static_cast<double>(hundredths) / 100) + "\n";
   return text;
 }
 

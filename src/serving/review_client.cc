@@ -74,11 +74,10 @@ void ReviewClient::Try(const std::shared_ptr<Review>& review) {
   request.send_by = request.answer_by = review->until;
   ++review->tries;
   const auto sent = std::chrono::steady_clock::now();
-  link_.Send(std::move(request),
-             [this, review, sent](client::ApiReply reply) { OnReply(review, std::move(reply), sent); });
+  link_.Send(std::move(request), [this, review, sent](client::ApiReply reply) { OnReply(review, reply, sent); });
 }
 
-void ReviewClient::OnReply(const std::shared_ptr<Review>& review, client::ApiReply reply,
+void ReviewClient::OnReply(const std::shared_ptr<Review>& review, client::ApiReply& reply,
                            std::chrono::steady_clock::time_point sent) {
   const client::ApiStatus& status = reply.status;
   if (options_.on_answer) {

@@ -59,7 +59,7 @@ class ReviewClient {
  private:
   struct Review;
   void Try(const std::shared_ptr<Review>& review);
-  void OnReply(const std::shared_ptr<Review>& review, client::ApiReply reply,
+  void OnReply(const std::shared_ptr<Review>& review, client::ApiReply& reply,
                std::chrono::steady_clock::time_point sent);
 
   ApiLink& link_;

@@ -195,8 +195,7 @@ Error SecureServer::SetUpRequestHeaders(const ServingOptions& options, Authentic
     ConfigMapTargets both = targets;
     both.request_headers = rules;
     // What is missing in it is told when it is followed.
-    ConfigMapOptions once = following;
-    const Error error = AuthenticationConfigMap(*authentication_link_, both, once).ReadOnce();
+    const Error error = AuthenticationConfigMap(*authentication_link_, both, following).ReadOnce();
     if (error.ok()) {
       sources.request_headers = rules;
       targets = both;

@@ -54,13 +54,16 @@ TokenAnswer AnswerOf(const Result<Value>& review) {
   return answer;
 }
 
+// Of a string itself, besides what is in it.
+constexpr size_t kStringSize = sizeof(std::string);
+
 size_t SizeOf(const TokenAnswer& answer) {
   if (!answer.user) return 0;
   size_t size = answer.user->name.size() + answer.user->uid.size();
-  for (const std::string& group : answer.user->groups) size += sizeof(group) + group.size();
+  for (const std::string& group : answer.user->groups) size += kStringSize + group.size();
   for (const auto& [key, values] : answer.user->extra) {
-    size += sizeof(key) + key.size();
-    for (const std::string& value : values) size += sizeof(value) + value.size();
+    size += kStringSize + key.size();
+    for (const std::string& value : values) size += kStringSize + value.size();
   }
   return size;
 }
@@ -71,7 +74,7 @@ TokenAuthenticator::TokenAuthenticator(ReviewClient& reviews, Duration keep, con
                                        ServingObserver* observer)
     : reviews_(reviews), keep_(keep), clock_(steady_clock), observer_(observer) {}
 
-void TokenAuthenticator::Authenticate(std::string_view token, Done done) {
+void TokenAuthenticator::Authenticate(std::string_view token, const Done& done) {
   std::string key = digest_.Of(token);
   std::optional<TokenAnswer> known;
   {
@@ -79,7 +82,7 @@ void TokenAuthenticator::Authenticate(std::string_view token, Done done) {
     if (const TokenAnswer* kept = kept_.Find(key, clock_.Now())) known = *kept;
     if (!known) {
       std::vector<Done>& waiting = waiting_[key];
-      waiting.push_back(std::move(done));
+      waiting.push_back(done);
       if (waiting.size() > 1) key.clear();
     }
   }

@@ -44,7 +44,7 @@ class TokenAuthenticator {
                      ServingObserver* observer = nullptr);
 
   // Calls `done` once, on any thread, maybe before it returns.
-  void Authenticate(std::string_view token, Done done);
+  void Authenticate(std::string_view token, const Done& done);
 
  private:
   void Finish(const std::string& key, const TokenAnswer& answer);

@@ -187,7 +187,7 @@ GoParsed<uint64_t> ParseGoUint(std::string_view text, int base, int bits) {
 }
 
 GoParsed<float> ParseGoFloat(std::string_view text) {
-  const GoParsed<float> wrong{0, ErrorOf("ParseFloat", text, kSyntax)};
+  GoParsed<float> wrong{0, ErrorOf("ParseFloat", text, kSyntax)};
   std::string number;
   for (const char c : text) number += Lower(c);
   const bool negative = number.starts_with('-');
@@ -221,7 +221,7 @@ std::string FormatGoFloat(float value) {
   if (std::isinf(value)) return value > 0 ? "+Inf" : "-Inf";
   char text[64];
   const char* end = std::to_chars(text, text + sizeof text, value, std::chars_format::scientific).ptr;
-  const std::string scientific(text, static_cast<size_t>(end - text));
+  std::string scientific(text, static_cast<size_t>(end - text));
   int exponent = 0;
   const size_t mark = scientific.find('e') + 1;
   const size_t from = mark + (scientific[mark] == '+' ? 1 : 0);

@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <future>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -105,6 +107,12 @@ TEST(PacerTest, LowerRanksGoFirstAmongThoseThatWait) {
     all_wait.get_future().wait();
   });
   begun.get_future().wait();
+  // What has come in meanwhile is used up: from the first one that has to wait on, all do.
+  for (bool at_once = true; at_once;) {
+    const auto ran = std::make_shared<std::atomic<bool>>(false);
+    pacer.Run([ran] { *ran = true; });
+    at_once = *ran;
+  }
   run("event 1", 2);
   run("status 1", 1);
   run("event 2", 2);

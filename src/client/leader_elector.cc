@@ -102,7 +102,8 @@ void LeaderElector::Stop() {
 }
 
 Error LeaderElector::Check(Duration tolerance) const {
-  if (!led_ || clock_.Now() - last_renewal() <= Duration{options_.lease_duration.ns + tolerance.ns}) return Error::Ok();
+  const Time now = clock_.Now();  // first: a renewal meanwhile makes it younger, never older
+  if (!led_ || now - last_renewal() <= Duration{options_.lease_duration.ns + tolerance.ns}) return Error::Ok();
   return Error("failed election to renew leadership on lease " + options_.name);
 }
 

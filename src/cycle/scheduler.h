@@ -146,7 +146,8 @@ class Scheduler {
   bool attempted() const;
   // When there will be something to do if no letter arrives before; TimerQueue::kNever when nothing is planned.
   Time NextWake() const;
-  // From now on no pod is decided and nothing more is written to pods; attempts that end are not told. For whoever
+  // From now on no pod is decided and nothing more is written to pods; of attempts that fail there is neither an event
+  // nor a condition. For whoever
   // leads no longer, or stops: the inbox is applied and NextWake followed until bindings_under_way and unwritten_events
   // are 0, or patience is over.
   void Halt();

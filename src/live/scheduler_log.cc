@@ -10,6 +10,9 @@ constexpr char kNoNodes[] = "no nodes available to schedule pods";
 }  // namespace
 
 void SchedulerLog::OnAttempt(const cycle::Attempt& attempt) {
+  // Most attempts leave no line: their names are not put together.
+  const int verbosity = attempt.node.empty() ? 2 : 3;
+  if (!attempt.error && !log_.enabled(LogSeverity::kInfo, verbosity)) return;
   const std::string pod = FullName(*attempt.pod);
   if (!attempt.node.empty()) {
     if (!log_.enabled(LogSeverity::kInfo, 3)) return;
@@ -17,7 +20,6 @@ void SchedulerLog::OnAttempt(const cycle::Attempt& attempt) {
     return log_.Add(LogSeverity::kInfo, 3, "Attempting to bind pod to node", fields);
   }
   if (attempt.error) return log_.Error("Error scheduling pod; retrying", {{"err", attempt.message}, {"pod", pod}});
-  if (!log_.enabled(LogSeverity::kInfo, 2)) return;
   if (attempt.message.starts_with(kNoNodes)) {
     const LogField fields[] = {{"pod", pod}};
     return log_.Add(LogSeverity::kInfo, 2, "Unable to schedule pod; no nodes are registered to the cluster; waiting",

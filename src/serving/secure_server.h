@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SecureServer: a scheduler's port: TLS, who asks, whether he may, and what he is told.
+// SecureServer: a scheduler's port: TLS, who is asking, whether they may, and what they are told.
 #pragma once
 
 #include <chrono>

@@ -51,8 +51,8 @@ said() {
     sed -e 's/^\([IWE]\)[0-9]* [^]]*\]/\1]/' -e 's/"ts":[0-9.]*,"caller":"[^"]*",//' || true
 }
 
-total=0 different=0
 # Names, types and shorthands of --help, in order.
+total=1 different=0
 for name in stock berth; do
   "$name/kube-scheduler" --help | grep -e '^ *-' -e ' flags:$' -e '^  *kube:' | sed -e 's/^\( *-.*[^ ]\)   .*/\1/' -e 's/^  *kube/kube/' >"$name.help"
 done
@@ -79,5 +79,5 @@ while IFS= read -r line; do
     diff stock.said berth.said | cut -c1-500 || true
   fi
 done <"$here/flags.txt"
-echo "$total command lines, $different different"
-[ "$total" -gt 0 ] && [ "$different" -eq 0 ]
+echo "$((total - different)) passed, $different failed"
+[ "$total" -gt 1 ] && [ "$different" -eq 0 ]

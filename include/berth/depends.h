@@ -46,7 +46,8 @@ class Signature {
 // Counts a plugin keeps as the cluster changes, instead of scanning pods in every PreFilter.
 // Called on the scheduling thread only, after the columns changed, for assumed pods too. A row that was given up with
 // its last pod or node may lie beyond snapshot.rows(). Of a newer version of a pod it is told, as of a pod that goes
-// and one that comes, when more than the pod's status has changed; PodRecord::pod may be another object then.
+// and one that comes, when more than the pod's status has changed; PodRecord::pod may be another object then. If only
+// its labels have, the columns hold the newer version in both calls.
 class PluginIndex {
  public:
   virtual ~PluginIndex() = default;

@@ -222,7 +222,9 @@ void InstantCluster::Bind(const ObjectName& pod, const std::string& node, client
     Write(pod, done, [&](PodEntry& entry) {
       ApiStatus status = client::CheckBinding(*entry.pod, node);
       if (!status.ok()) return status;
-      Change(entry, [&](Pod& bound) { client::ApplyBinding(node, bound); });
+      const auto found = shelf(Kind::kNode).find(node);
+      const Node* const known = found != shelf(Kind::kNode).end() ? std::get<Ptr<Node>>(found->second).get() : nullptr;
+      Change(entry, [&](Pod& bound) { client::ApplyBinding(node, known, bound); });
       if (on_bound) on_bound(entry);
       return ApiStatus{201, ""};
     });

@@ -139,6 +139,16 @@ TEST_F(InstantClusterTest, BindingsAreDoneWhenServedAndToldToAll) {
   EXPECT_EQ(bound, Texts{"n"});
 }
 
+TEST_F(InstantClusterTest, ABoundPodGetsTheZoneOfItsNode) {
+  auto node = std::make_shared<Node>(*MakeNode("n", "u"));
+  node->meta.labels = Labels({{"topology.kubernetes.io/zone", "z1"}, {"disk", "ssd"}});
+  cluster_.Put(Ptr<Node>(node));
+  PodEntry* entry = cluster_.Put(MakePod("a"));
+  cluster_.Bind(client::NameOf(*entry->pod), "n", Note());
+  Settle();
+  EXPECT_EQ(entry->pod->meta.labels, Labels({{"topology.kubernetes.io/zone", "z1"}}));
+}
+
 TEST_F(InstantClusterTest, AnUpdateByTheRunLeavesWhatTheClusterWrote) {
   PodEntry* entry = cluster_.Put(MakePod("a"));
   client::PodStatusPatch patch;

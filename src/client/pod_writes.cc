@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Upstream: pkg/registry/core/pod/storage/storage.go, BindingREST (v1.36.4).
+// Upstream: pkg/registry/core/pod/storage/storage.go, BindingREST; plugin/pkg/admission/podtopologylabels (v1.36.4).
 #include "client/pod_writes.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace berth::client {
@@ -33,6 +34,17 @@ void SetCondition(Pod& pod, const PodCondition& condition) {
   }
 }
 
+void CopyTopologyLabels(const Labels& from, Labels& to) {
+  std::vector<Labels::Entry> entries;
+  for (const char* key : {"topology.kubernetes.io/zone", "topology.kubernetes.io/region"}) {
+    const std::string* value = from.Find(key);
+    if (value == nullptr) continue;
+    if (entries.empty()) entries.assign(to.begin(), to.end());
+    entries.emplace_back(key, *value);
+  }
+  if (!entries.empty()) to = Labels(std::move(entries));
+}
+
 }  // namespace
 
 ApiStatus CheckIncarnation(const ObjectName& name, const Pod* pod) {
@@ -50,9 +62,10 @@ ApiStatus CheckBinding(const Pod& pod, const std::string& node) {
   return {};
 }
 
-void ApplyBinding(const std::string& node, Pod& pod) {
+void ApplyBinding(const std::string& node, const Node* known, Pod& pod) {
   pod.node_name = node;
   pod.nominated_node_name.clear();
+  if (known != nullptr) CopyTopologyLabels(known->meta.labels, pod.meta.labels);
   // One list for all pods that have no other condition.
   static const PodCondition kScheduled{"PodScheduled", "True", "", ""};
   static const List<PodCondition> kScheduledOnly(std::vector<PodCondition>{kScheduled});

@@ -8,10 +8,11 @@
 namespace berth::cluster {
 namespace {
 
-enum class Difference : uint8_t { kNone, kStatus, kMore };
+enum class Difference : uint8_t { kNone, kStatus, kLabels, kMore };
 
 // What is new about a placed pod. Status is what no column, index or judgement of other pods counts by; requests that
-// the kubelet reports count through `resources`.
+// the kubelet reports count through `resources`. Labels are what indexes count by, but no column does: API servers copy
+// those of zone and region from the node to every pod that is bound.
 Difference Compare(const Pod& before, const Pod& after) {
   if (&before == &after) return Difference::kNone;
   // A copy, so that a field that is not named here makes a difference.
@@ -27,7 +28,9 @@ Difference Compare(const Pod& before, const Pod& after) {
   same.init_container_statuses = before.init_container_statuses;
   same.status_requests = before.status_requests;
   same.status_allocated = before.status_allocated;
-  return same == before ? Difference::kStatus : Difference::kMore;
+  if (same == before) return Difference::kStatus;
+  same.meta.labels = before.meta.labels;
+  return same == before ? Difference::kLabels : Difference::kMore;
 }
 
 }  // namespace
@@ -81,9 +84,21 @@ void ClusterState::Replace(ByText<std::unique_ptr<PodRecord>>::iterator it, std:
     return;
   }
   assumed_ -= record.assumed;
+  if (difference == Difference::kLabels) return Relabel(it->second, std::move(pod));
   record.pod = std::move(pod);
   record.assumed = false;
   columns_.RefreshPod(record, difference != Difference::kNone);
+}
+
+void ClusterState::Relabel(std::unique_ptr<PodRecord>& slot, std::shared_ptr<const Pod> pod) {
+  // Another record, as for any pod that goes and comes: indexes may know pods by it.
+  const std::unique_ptr<PodRecord> before =
+      std::exchange(slot, std::make_unique<PodRecord>(PodRecord{std::move(pod), slot->row, false}));
+  columns_.ReplacePod(*before, *slot);
+  for (PluginIndex* index : indexes_) {
+    index->PodRemoved(snapshot(), *before);
+    index->PodAdded(snapshot(), *slot);
+  }
 }
 
 Error ClusterState::AssumePod(std::shared_ptr<const Pod> pod) {

@@ -98,6 +98,8 @@ class ClusterState {
   // A newer version of a placed pod. Where only its status differs, as with almost every confirmation, nothing is
   // counted again, and who remembers answers need not ask again.
   void Replace(ByText<std::unique_ptr<PodRecord>>::iterator it, std::shared_ptr<const Pod> pod);
+  // The same for a pod of which only labels, and perhaps its status, differ: those who count by labels hear of it.
+  void Relabel(std::unique_ptr<PodRecord>& slot, std::shared_ptr<const Pod> pod);
   void RefreshNominated(const std::string& node);
   void TellObjectsChanged();
 

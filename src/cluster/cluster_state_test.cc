@@ -183,7 +183,6 @@ TEST_F(ClusterStateTest, WhatPlacedPodsAreCountedByIsCountedAgain) {
                 ElementsAre(kOfPods, kOfPods));
     EXPECT_EQ(index.told, told += 2);
   };
-  update(OneCpu("p", "a").Label("k", "v"));
   update(OneCpu("p", "a").Label("k", "v").Priority(3));
   update(OneCpu("p", "a").Priority(3).Terminating());
   // The kubelet has given it more than it asks for.
@@ -191,6 +190,35 @@ TEST_F(ClusterStateTest, WhatPlacedPodsAreCountedByIsCountedAgain) {
     pod.container_statuses = {{"main", ResourceList{{ResourceId::kCpu, Quantity::FromValue(2)}}, {}}};
   }));
   EXPECT_EQ(Cpu("a"), 2000);
+}
+
+TEST_F(ClusterStateTest, NewLabelsConcernThoseWhoLookAtPodsOrCountThem) {
+  PutNode("a");
+  Recorder index;
+  state_.AddIndex(&index);
+  PodAffinityTerm term;
+  term.topology_key = "zone";
+  for (const char* name : {"p", "q"})
+    ASSERT_TRUE(state_.AssumePod(Share(OneCpu(name, "a").PodAntiAffinity(term))).ok());
+  const auto in_zone = [&](const char* zone) {
+    return Share(OneCpu("p", "a").PodAntiAffinity(term).Label("topology.kubernetes.io/zone", zone).With([](Pod& pod) {
+      pod.conditions = {{"PodScheduled", "True", "", ""}};
+    }));
+  };
+  const uint64_t affinity = Stamp(state_.snapshot(), epoch::kAffinityPods);
+  EXPECT_THAT(Changes([&] { EXPECT_TRUE(state_.AddPod(in_zone("z1")).ok()); }), ElementsAre(row_field::kPods));
+  EXPECT_THAT(Changes([&] { EXPECT_TRUE(state_.UpdatePod(in_zone("z2")).ok()); }), ElementsAre(row_field::kPods));
+  EXPECT_EQ(index.told, 6) << "two assumptions, then twice a pod that goes and one that comes";
+  EXPECT_FALSE(state_.IsAssumed("p"));
+  EXPECT_EQ(*state_.FindPod("p")->pod->meta.labels.Find("topology.kubernetes.io/zone"), "z2");
+  EXPECT_EQ(Cpu("a"), 2000);
+  EXPECT_THAT(Pods("a"), ElementsAre("q", "p"));
+  const Snapshot snapshot = state_.snapshot();
+  const std::vector<const PodRecord*> pods(snapshot.pods(0).begin(), snapshot.pods(0).end());
+  EXPECT_EQ(pods.back(), state_.FindPod("p"));
+  EXPECT_THAT(snapshot.affinity_pods(0), ElementsAreArray(pods));
+  EXPECT_THAT(snapshot.anti_affinity_pods(0), ElementsAreArray(pods));
+  EXPECT_NE(Stamp(snapshot, epoch::kAffinityPods), affinity);
 }
 
 TEST_F(ClusterStateTest, AConfirmedPodIsTheLastOfItsRow) {

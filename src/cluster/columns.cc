@@ -337,6 +337,21 @@ void Columns::RefreshPod(const PodRecord& pod, bool differs) {
   if (differs) data_.changes.Record(pod.row, row_field::kPods);
 }
 
+void Columns::ReplacePod(const PodRecord& before, const PodRecord& after) {
+  RowData& at = data_.rows[before.row];
+  const auto replace = [&](std::vector<const PodRecord*>& pods) {
+    if (const auto it = std::find(pods.begin(), pods.end(), &before); it != pods.end()) {
+      *it = pods.back();
+      pods.back() = &after;
+    }
+  };
+  replace(at.pods);
+  replace(at.affinity_pods);
+  replace(at.anti_affinity_pods);
+  if (after.pod->HasPodAffinity()) ++data_.epochs.affinity_pods;
+  data_.changes.Record(before.row, row_field::kPods);
+}
+
 void Columns::SetNominated(Row row, std::vector<const PodRecord*> pods) {
   if (pods.empty()) {
     data_.nominated.erase(row);

@@ -51,6 +51,9 @@ class Columns final : public SnapshotSource {
   // would be if the pod had been removed and added. `differs`: those who look at the pod itself see something new.
   // REQUIRES: equal in all that the columns hold, and without host ports.
   void RefreshPod(const PodRecord& pod, bool differs);
+  // The same, where the newer version has other labels and a record of its own.
+  // REQUIRES: `after` stays valid until RemovePod.
+  void ReplacePod(const PodRecord& before, const PodRecord& after);
   void SetNominated(Row row, std::vector<const PodRecord*> pods);
 
   SnapshotData& mutable_data() { return data_; }

@@ -61,6 +61,7 @@ std::shared_ptr<const Pod> Newer(const Pod& pod) {
   Pod newer = pod;
   newer.meta.resource_version += "1";
   if (*rc::gen::inRange(0, 2)) newer.phase += "!";
+  if (*rc::gen::inRange(0, 3) == 0) newer.meta.labels = Labels({{"zone", std::to_string(*rc::gen::inRange(0, 2))}});
   if (*rc::gen::inRange(0, 4) == 0) newer.priority = *rc::gen::inRange(0, 3);
   return std::make_shared<const Pod>(newer);
 }

@@ -189,7 +189,9 @@ ApiStatus SimulatedCluster::BindPod(const ObjectName& name, const std::string& n
   status = client::CheckBinding(*before, node);
   if (!status.ok()) return status;
   if (on_bind) on_bind(*before, node);
-  const Ptr<Pod> after = ChangePod(*stored, [&](Pod& pod) { client::ApplyBinding(node, pod); });
+  const ClusterObject* found = Find(Kind::kNode, "", node);
+  const Node* const known = found != nullptr ? std::get<Ptr<Node>>(*found).get() : nullptr;
+  const Ptr<Pod> after = ChangePod(*stored, [&](Pod& pod) { client::ApplyBinding(node, known, pod); });
   PodOnNode(before, after);
   return {201, ""};
 }

@@ -142,6 +142,22 @@ TEST(SimulatedClusterTest, ABindingSetsNodeAndConditionAndIsRefusedWhereARealSer
   EXPECT_EQ(a->FindCondition("PodScheduled")->status, "True");
 }
 
+TEST(SimulatedClusterTest, ABoundPodGetsTheZoneAndRegionOfItsNode) {
+  TestWorld world;
+  world.cluster.Create(std::make_shared<const Node>(MakeNode("n")
+                                                        .Label("topology.kubernetes.io/zone", "z1")
+                                                        .Label("topology.kubernetes.io/region", "r1")
+                                                        .Label("disk", "ssd")
+                                                        .Build()));
+  world.AddPod(MakePod("a").Label("app", "web").Label("topology.kubernetes.io/zone", "elsewhere"));
+  world.AddPod(MakePod("b").Label("app", "web"));
+  EXPECT_EQ(world.Bind("a", "n"), 201);
+  EXPECT_EQ(world.Bind("b", "unknown"), 201);
+  EXPECT_EQ(world.FindPod("a")->meta.labels,
+            Labels({{"app", "web"}, {"topology.kubernetes.io/zone", "z1"}, {"topology.kubernetes.io/region", "r1"}}));
+  EXPECT_EQ(world.FindPod("b")->meta.labels, Labels({{"app", "web"}}));
+}
+
 TEST(SimulatedClusterTest, AStatusPatchReplacesTheConditionOfItsTypeAndNothingElse) {
   TestWorld world;
   world.AddPod(MakePod("a").Uid("ua").Nominated("m"));

@@ -27,7 +27,7 @@ inline namespace v1 {
 // change the answer through that state are to be named for Filter and Score as well.
 struct Depends {
   RowFields row = row_field::kAll;
-  Epochs epochs = epoch::kUnrememberable;
+  Epochs epochs = epoch::kAnything;
   static constexpr Depends OnRow(RowFields fields) { return {fields, 0}; }
   static constexpr Depends Everything() { return {}; }
 };

@@ -21,8 +21,12 @@ inline constexpr Epochs kDevices = 1 << 7;      // resource claims and slices, d
 inline constexpr Epochs kVolumes = 1 << 8;      // claims, volumes, storage classes, CSI objects, attachments
 inline constexpr Epochs kSets = 1 << 9;         // any node's taints, images or features, and which set an id stands for
 inline constexpr Epochs kAffinityPods = 1 << 10;  // placed pods that have pod (anti-)affinity
-inline constexpr Epochs kObjects = kNamespaces | kWorkloads | kDevices | kVolumes;
-inline constexpr Epochs kUnrememberable = 1u << 31;  // a clock, randomness, the outside world
+inline constexpr Epochs kBudgets = 1 << 11;       // pod disruption budgets
+inline constexpr Epochs kObjects = kNamespaces | kWorkloads | kDevices | kVolumes | kBudgets;
+// A clock, randomness, which nodes the filters have left, the outside world. Objects that are read all the same are to
+// be named besides: a scheduler does not watch what nobody names.
+inline constexpr Epochs kUnrememberable = 1u << 31;
+inline constexpr Epochs kAnything = kUnrememberable | 1u << 30;  // that, and any object there is
 }  // namespace epoch
 
 }  // namespace v1

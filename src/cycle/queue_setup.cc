@@ -3,12 +3,15 @@
 #include "cycle/queue_setup.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "berth/host/reach.h"
 #include "framework/plugin_call.h"
+#include "framework/reads.h"
 
 namespace berth::cycle {
 namespace {
@@ -26,6 +29,12 @@ std::vector<uint16_t> RejectingPlugins(const framework::Profile& profile) {
   add(profile.reserve);
   add(profile.permit);
   return plugins;
+}
+
+std::array<Point, kPointCount> AllPoints() {
+  std::array<Point, kPointCount> points{};
+  for (size_t i = 0; i < kPointCount; ++i) points[i] = static_cast<Point>(i);
+  return points;
 }
 
 }  // namespace
@@ -68,6 +77,32 @@ queue::HintMap HintsOf(const framework::Engine& engine, bool with_extenders) {
     hints.AddProfile(name, std::move(events), with_extenders);
   }
   return hints;
+}
+
+std::vector<Kind> KindsToWatch(const framework::Engine& engine) {
+  std::array<bool, kKindCount> wanted{};
+  const auto want = [&](Kind kind) { wanted[static_cast<size_t>(kind)] = IsWatched(kind); };
+  want(Kind::kPod);
+  want(Kind::kNode);
+  for (const auto& [name, profile] : engine.profiles()) {
+    for (const Kind kind : KindsRead(framework::DependsAt(*profile, AllPoints()))) want(kind);
+    for (const uint16_t index : RejectingPlugins(*profile)) {
+      // One that does not say what wakes its pods is served by what it reads.
+      const auto& events = profile->plugins[index].events;
+      if (!events) continue;
+      for (const EventRegistration& registered : *events) {
+        for (const KindInfo& info : kKinds) {
+          if (info.event &&
+              (info.event == registered.event.resource || registered.event.resource == EventResource::kWildCard))
+            want(info.kind);
+        }
+      }
+    }
+  }
+  std::vector<Kind> kinds;
+  for (const KindInfo& info : kKinds)
+    if (wanted[static_cast<size_t>(info.kind)]) kinds.push_back(info.kind);
+  return kinds;
 }
 
 }  // namespace berth::cycle

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The queue that belongs to an engine: its order, gates and hints are the plugins'.
+// What belongs to an engine: a queue, whose order, gates and hints are the plugins', and the kinds that are watched.
 #pragma once
 
+#include <vector>
+
+#include "berth/host/kinds.h"
 #include "config/types.h"
 #include "framework/engine.h"
 #include "queue/scheduling_queue.h"
@@ -14,5 +17,8 @@ queue::QueueOptions QueueOptionsOf(const framework::Engine& engine, const config
 
 // The events that the plugins of all profiles registered for. REQUIRES: the engine outlives the hints.
 queue::HintMap HintsOf(const framework::Engine& engine, bool with_extenders);
+
+// Pods, nodes, and what plugins of any profile read, or registered for, so that it may wake the pods they rejected.
+std::vector<Kind> KindsToWatch(const framework::Engine& engine);
 
 }  // namespace berth::cycle

@@ -128,9 +128,8 @@ Error Scheduler::Impl::Build(const config::SchedulerConfiguration& config, const
 
   core.api.KeepAnnotations(core.engine->annotations());
   random = core.options.seed;
-  for (size_t i = 0; i < kKindCount; ++i) {
-    const Kind kind = static_cast<Kind>(i);
-    if (!IsWatched(kind)) continue;
+  for (const Kind kind : KindsToWatch(*core.engine)) {
+    const size_t i = static_cast<size_t>(kind);
     reflectors[i] = std::make_unique<client::Reflector>(kind, core.api, handlers, core.timers, core.clock, [this] {
       return random = random * 6364136223846793005u + 1442695040888963407u;
     });
@@ -396,3 +395,4 @@ const client::Reflector& Scheduler::reflector(Kind kind) const { return *impl_->
 std::string Scheduler::CheckInvariants() const { return cycle::CheckInvariants(*this); }
 
 }  // namespace berth::cycle
+bool Scheduler::watches(Kind kind) const { return impl_->reflectors[static_cast<size_t>(kind)] != nullptr; }

@@ -166,7 +166,9 @@ class Scheduler {
   const queue::SchedulingQueue& queue() const;
   framework::Engine& engine();
   const framework::Engine& engine() const;
-  const client::Reflector& reflector(Kind kind) const;  // REQUIRES: IsWatched(kind)
+  // Whether the plugins need objects of this kind. Pods and nodes always are watched.
+  bool watches(Kind kind) const;
+  const client::Reflector& reflector(Kind kind) const;  // REQUIRES: watches(kind)
   // Empty when cache, queue and lists agree with each other; otherwise what does not. Looks at everything.
   std::string CheckInvariants() const;
 

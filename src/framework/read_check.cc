@@ -56,15 +56,18 @@ constexpr Group kGroups[] = {
     {epoch::kWorkloads, "services or controllers", epoch::kWorkloads},
     {epoch::kDevices, "resource claims, slices or device classes", epoch::kDevices},
     {epoch::kVolumes, "volumes, claims or storage objects", epoch::kVolumes},
-    {epoch::kUnrememberable, "the clock, priority classes or disruption budgets", epoch::kUnrememberable},
+    {epoch::kBudgets, "disruption budgets", epoch::kBudgets},
+    {epoch::kUnrememberable, "the clock or priority classes", epoch::kUnrememberable},
 };
 
 }  // namespace
 
 std::vector<std::string> Undeclared(const ReadSet& reads, const Depends& depends, bool judges_rows) {
   std::vector<std::string> out;
-  if (depends.epochs & epoch::kUnrememberable) return out;
-  const bool everywhere = depends.epochs & epoch::kOtherRows;
+  if ((depends.epochs & epoch::kAnything) == epoch::kAnything) return out;
+  // Objects are to be named even so, or nobody watches them.
+  const bool unrememberable = depends.epochs & epoch::kUnrememberable;
+  const bool everywhere = unrememberable || depends.epochs & epoch::kOtherRows;
   RowFields row = judges_rows ? depends.row : 0;
   if (row & kOfNode) row |= kNodeObject;
   for (const Column& column : kColumns) {
@@ -73,8 +76,10 @@ std::vector<std::string> Undeclared(const ReadSet& reads, const Depends& depends
     if (((reads.row | reads.meanings) & column.field) && !own && !outside) out.push_back(column.name);
     if ((reads.elsewhere & column.field) && !outside) out.push_back(std::string(column.name) + " of other nodes");
   }
-  for (const Group& group : kGroups)
+  for (const Group& group : kGroups) {
+    if (unrememberable && (group.read & epoch::kObjects) == 0) continue;
     if ((reads.epochs & group.read) && !(depends.epochs & group.covered_by)) out.push_back(group.name);
+  }
   return out;
 }
 

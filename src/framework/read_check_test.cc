@@ -304,7 +304,8 @@ TEST(ReadCheckTest, EveryReadIsCoveredByItsFieldOrItsEpochOnly) {
       {"resource claims, slices or device classes", [](const Snapshot& s) { s.objects<ResourceClaim>(); }, 0,
        epoch::kDevices},
       {"volumes, claims or storage objects", [](const Snapshot& s) { s.objects<CsiNode>(); }, 0, epoch::kVolumes},
-      {"the clock, priority classes or disruption budgets", [](const Snapshot& s) { s.objects<PriorityClass>(); }, 0,
+      {"disruption budgets", [](const Snapshot& s) { s.objects<PodDisruptionBudget>(); }, 0, epoch::kBudgets},
+      {"the clock or priority classes", [](const Snapshot& s) { s.objects<PriorityClass>(); }, 0,
        epoch::kUnrememberable},
   };
   for (size_t i = 0; i < cases.size(); ++i) {

@@ -13,6 +13,7 @@ class DefaultBinder final : public BindPlugin {
  public:
   static constexpr std::string_view kName = "DefaultBinder";
   explicit DefaultBinder(Handle& handle) : handle_(&handle) {}
+  Depends DependsOn(Point) const override { return Depends::OnRow(0); }
   void Bind(const Placement& placement, StateSlot& state, Done done) const override;
 
  private:

@@ -37,7 +37,8 @@ class DefaultPreemption final : public PostFilterPlugin, public PreEnqueuePlugin
   Verdict PreEnqueue(const Pod& pod) const override;
 
   // What a pod fits depends on every pod, clock and random number: never remembered.
-  Depends DependsOn(Point) const override { return Depends::Everything(); }
+  // Which nodes the filters left out, and whom the budgets protect.
+  Depends DependsOn(Point) const override { return {row_field::kAll, epoch::kUnrememberable | epoch::kBudgets}; }
   bool Sign(const Pod& pod, Signature& out) const override;
   std::optional<std::vector<EventRegistration>> EventsToRegister() const override;
 

@@ -82,7 +82,7 @@ Depends DynamicResources::DependsOn(Point point) const {
     case Point::kScore:
       return Depends::OnRow(0);
     default:
-      return Depends::Everything();
+      return {row_field::kAll, epoch::kUnrememberable | epoch::kDevices};
   }
 }
 

@@ -103,7 +103,7 @@ Value InterPodAffinity::Args::Write() const {
 
 Depends InterPodAffinity::DependsOn(Point) const {
   if (index_ != nullptr) return {row_field::kLabels, PodCountIndex::kIndexed | epoch::kNamespaces};
-  return {row_field::kLabels, epoch::kNodeSet | epoch::kOtherRows | epoch::kObjects};
+  return {row_field::kLabels, epoch::kNodeSet | epoch::kOtherRows | epoch::kNamespaces};
 }
 
 std::unique_ptr<PluginIndex> InterPodAffinity::MakeIndex() {

@@ -163,10 +163,11 @@ Result<std::vector<SpreadConstraint>> PodTopologySpread::EffectiveConstraints(co
 
 Depends PodTopologySpread::DependsOn(Point point) const {
   // Score's weights depend on which nodes passed the filters, which no epoch speaks of.
-  if (point == Point::kPreScore || point == Point::kScore) return Depends::Everything();
+  if (point == Point::kPreScore || point == Point::kScore)
+    return {row_field::kAll, epoch::kUnrememberable | epoch::kWorkloads};
   constexpr RowFields kRow = row_field::kLabels | row_field::kTaints;
   if (index_ != nullptr) return {kRow, kIndexed | epoch::kWorkloads};
-  return {kRow, epoch::kNodeSet | epoch::kOtherRows | epoch::kObjects};
+  return {kRow, epoch::kNodeSet | epoch::kOtherRows | epoch::kWorkloads};
 }
 
 std::unique_ptr<PluginIndex> PodTopologySpread::MakeIndex() {

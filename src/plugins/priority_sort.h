@@ -11,6 +11,7 @@ namespace berth::plugins {
 class PrioritySort final : public QueueSortPlugin {
  public:
   static constexpr std::string_view kName = "PrioritySort";
+  Depends DependsOn(Point) const override { return Depends::OnRow(0); }
   bool Less(const QueuedPod& a, const QueuedPod& b) const override;
 };
 

@@ -13,6 +13,7 @@ namespace berth::plugins {
 class SchedulingGates final : public PreEnqueuePlugin {
  public:
   static constexpr std::string_view kName = "SchedulingGates";
+  Depends DependsOn(Point) const override { return Depends::OnRow(0); }
   Verdict PreEnqueue(const Pod& pod) const override;
   std::optional<std::vector<EventRegistration>> EventsToRegister() const override;
 };

@@ -65,7 +65,7 @@ TEST(KindsTest, ReadsOfAKindFallUnderItsEpochsOrUnderNone) {
   EXPECT_EQ(EpochOf<StatefulSet>(), epoch::kWorkloads);
   EXPECT_EQ(EpochOf<VolumeAttachment>(), epoch::kVolumes);
   EXPECT_EQ(EpochOf<DeviceClass>(), epoch::kDevices);
-  EXPECT_EQ(EpochOf<PodDisruptionBudget>(), epoch::kUnrememberable);
+  EXPECT_EQ(EpochOf<PodDisruptionBudget>(), epoch::kBudgets);
   EXPECT_EQ(EpochOf<PriorityClass>(), epoch::kUnrememberable) << "no plugin can say that it reads them";
 }
 

@@ -30,7 +30,8 @@ std::vector<Kind> KindsRead(const Depends& depends) {
   std::vector<Kind> kinds = {Kind::kNode, Kind::kPod};
   for (const KindInfo& info : kKinds) {
     if (info.kind == Kind::kNode || info.kind == Kind::kPod || !IsWatched(info.kind)) continue;
-    if (depends.epochs & (info.epochs | epoch::kUnrememberable)) kinds.push_back(info.kind);
+    const bool anything = (depends.epochs & epoch::kAnything) == epoch::kAnything;
+    if (anything || (depends.epochs & info.epochs) != 0) kinds.push_back(info.kind);
   }
   return kinds;
 }

@@ -34,6 +34,12 @@ TEST(ReachTest, WhateverLiesFurtherNeedsPodsAndTheObjectsOfItsEpochs) {
               ElementsAre(Kind::kNode, Kind::kPod, Kind::kResourceClaim, Kind::kResourceSlice, Kind::kDeviceClass));
 }
 
+TEST(ReachTest, WhatCannotBeRememberedReadsTheObjectsThatItNamesAlone) {
+  EXPECT_THAT(KindsRead({0, epoch::kUnrememberable}), ElementsAre(Kind::kNode, Kind::kPod));
+  EXPECT_THAT(KindsRead({0, epoch::kUnrememberable | epoch::kBudgets}),
+              ElementsAre(Kind::kNode, Kind::kPod, Kind::kPodDisruptionBudget));
+}
+
 TEST(ReachTest, APluginThatDoesNotSayReadsAllThatIsWatched) {
   const std::vector<Kind> all = KindsRead(Depends::Everything());
   for (const KindInfo& info : kKinds)

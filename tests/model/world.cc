@@ -209,7 +209,7 @@ class World final : public cycle::Observer {
   void CompareLists() {
     for (size_t i = 0; i < kKindCount; ++i) {
       const Kind kind = static_cast<Kind>(i);
-      if (!IsWatched(kind)) continue;
+      if (!scheduler().watches(kind)) continue;
       const client::Reflector& known = scheduler().reflector(kind);
       size_t visible = 0;
       cluster().ForEach(kind, [&](const ClusterObject& object) {

@@ -53,8 +53,8 @@ struct KindInfo {
   Scope scope;
   // What plugins register for to hear of it; none: it wakes nobody.
   std::optional<EventResource> event;
-  // The epochs by which a plugin says that it reads objects of this kind; kUnrememberable: no counter speaks of it.
-  // None: plugins are not shown it, and no scheduler needs to watch it.
+  // The epochs by which a plugin says that it reads objects of this kind. None: plugins are not shown it, and no
+  // scheduler needs to watch it.
   Epochs epochs;
 
   constexpr bool namespaced() const { return scope == Scope::kNamespaced; }
@@ -103,7 +103,7 @@ inline constexpr auto kKindTable = MakeKindTable(
                             std::nullopt, 0}},  // admission reads it, nobody after that
     KindRow<PodDisruptionBudget>{{Kind::kPodDisruptionBudget, "PodDisruptionBudget", "policy", {"v1"},
                                   "poddisruptionbudgets", Scope::kNamespaced,
-                                  std::nullopt, epoch::kUnrememberable}},
+                                  std::nullopt, epoch::kBudgets}},
     KindRow<PersistentVolumeClaim>{{Kind::kPersistentVolumeClaim, "PersistentVolumeClaim", "", {"v1"},
                                     "persistentvolumeclaims", Scope::kNamespaced,
                                     EventResource::kPersistentVolumeClaim, epoch::kVolumes}},

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 namespace berth::cluster {
-namespace {
 
 // The beta labels win over today's, as upstream has it.
 std::string ZoneKey(const Labels& labels) {
@@ -19,8 +18,6 @@ std::string ZoneKey(const Labels& labels) {
   if (zone.empty() && region.empty()) return "";
   return region + std::string(":\0:", 3) + zone;
 }
-
-}  // namespace
 
 void NodeOrder::Put(Row row, const Labels& labels) {
   std::string key = ZoneKey(labels);

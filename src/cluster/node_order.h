@@ -11,6 +11,9 @@
 
 namespace berth::cluster {
 
+// Region and zone of a node with these labels, as kube-scheduler tells zones apart; empty without both.
+std::string ZoneKey(const Labels& labels);
+
 // Upstream: pkg/scheduler/backend/cache/node_tree.go. The list is rebuilt when it is asked for after a change.
 // Thread safety: scheduling thread only.
 class NodeOrder {

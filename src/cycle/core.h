@@ -49,6 +49,11 @@ struct Core {
     const ClusterObject* found = pods->Find(ns, name);
     return found ? std::get<Ptr<Pod>>(*found) : nullptr;
   }
+  // Tell(&Observer::OnTry, *pod): whoever observes, if anybody does.
+  template <class... Declared, class... Args>
+  void Tell(void (Observer::*what)(Declared...), Args&&... args) const {
+    if (options.observer) (options.observer->*what)(std::forward<Args>(args)...);
+  }
   void Complain(const std::string& text) const {
     if (options.observer) options.observer->OnComplaint(text);
   }

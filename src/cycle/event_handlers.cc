@@ -10,13 +10,17 @@ namespace berth::cycle {
 using queue::Place;
 
 void EventHandlers::AssignedPodChanged(const PodPtr& before, const PodPtr& after) {
+  const bool appears = after && (!before || before->node_name.empty());
+  core_.Tell(&Observer::OnAssignedPod, appears ? nullptr : before.get(), after.get());
   if (!after) {
     core_.queue->Delete(*before);  // its binding may not have been answered yet
     core_.queue->MoveAll(kAssignedPodDelete, {before, nullptr, nullptr, nullptr});
-  } else if (!before || before->node_name.empty()) {
+  } else if (appears) {
     core_.queue->MoveAll(kAssignedPodAdd, {nullptr, after, nullptr, nullptr});
+    if (!before || !Ours(*before)) return;
+    core_.Tell(&Observer::OnPendingPod, before.get(), nullptr);
     // Bound by us: it is in flight, and its binding cycle has the last word. By somebody else: it is let go.
-    if (before && Ours(*before)) core_.queue->Delete(*before);
+    core_.queue->Delete(*before);
   } else {
     for (const ClusterEvent& event : queue::PodSchedulingPropertiesChange(*after, *before))
       core_.queue->MoveAll(event, {before, after, nullptr, nullptr});
@@ -25,16 +29,20 @@ void EventHandlers::AssignedPodChanged(const PodPtr& before, const PodPtr& after
 
 void EventHandlers::PendingPodChanged(const PodPtr& before, const PodPtr& after) {
   const bool was_ours = before && Ours(*before);
+  const bool is_ours = after && Ours(*after);
+  if (was_ours || is_ours)
+    core_.Tell(&Observer::OnPendingPod, was_ours ? before.get() : nullptr, is_ours ? after.get() : nullptr);
   if (!after) {
     if (was_ours) DeletePending(before);
   } else if (was_ours) {
     UpdatePending(before, after);
-  } else if (Ours(*after)) {
+  } else if (is_ours) {
     AddPending(after);
   }
 }
 
 void EventHandlers::NodeChanged(const NodePtr& before, const NodePtr& after) {
+  core_.Tell(&Observer::OnNode, before.get(), after.get());
   if (!before) {
     core_.queue->MoveAll({EventResource::kNode, action::kAdd}, {nullptr, nullptr, nullptr, after});
   } else if (!after) {

@@ -14,6 +14,8 @@ void Evictions::Start(const Ptr<Pod>& preemptor, const PreemptionCandidate& chos
     if (!victim->terminating()) run->victims.push_back(victim);
   if (run->victims.empty()) return;
   running_[preemptor->uid()] = run;
+  run->all = chosen.victims.size();
+  core_.Tell(&Observer::OnPreemptionBegun, Describe(*run));
 
   for (const Ptr<Pod>& pod : core_.state.NominatedTo(run->node)) {
     if (pod->priority >= preemptor->priority) continue;
@@ -51,7 +53,7 @@ void Evictions::Evict(const std::shared_ptr<Run>& run, const Ptr<Pod>& victim) {
     in_memory = cancel_binding_(victim->uid(), "preempted by " + run->plugin);
   }
   if (in_memory) {
-    recorder_.Preempted(*victim, *run->preemptor, run->node, true);
+    Evicted(*run, *victim, true);
     return OnVictim(run, *victim, {});
   }
   client::PodStatusPatch patch;
@@ -72,9 +74,18 @@ void Evictions::Evict(const std::shared_ptr<Run>& run, const Ptr<Pod>& victim) {
 void Evictions::Delete(const std::shared_ptr<Run>& run, const Ptr<Pod>& victim) {
   if (core_.halted) return OnVictim(run, *victim, {0, "the scheduler has stopped", ErrorKind::kUnsent});
   core_.api.DeletePod(client::NameOf(*victim), core_.Counted([this, run, victim](const client::ApiStatus& status) {
-    if (status.ok()) recorder_.Preempted(*victim, *run->preemptor, run->node, false);
+    if (status.ok()) Evicted(*run, *victim, false);
     OnVictim(run, *victim, status);
   }));
+}
+
+Preemption Evictions::Describe(const Run& run) {
+  return {*run.preemptor, run.node, run.all, run.victims.size(), !run.failed};
+}
+
+void Evictions::Evicted(const Run& run, const Pod& victim, bool in_memory) {
+  core_.Tell(&Observer::OnVictim, Describe(run), victim);
+  recorder_.Preempted(victim, *run.preemptor, run.node, in_memory);
 }
 
 bool Evictions::Gone(const Pod& victim, const client::ApiStatus& status) const {
@@ -105,6 +116,7 @@ void Evictions::Finish(const std::shared_ptr<Run>& run) {
   const bool unheard =
       core_.queue->PlaceOf(*run->preemptor) == queue::Place::kGated && !core_.state.FindPod(run->victims.back()->uid());
   if (run->failed || unheard) core_.queue->Activate(run->preemptor);
+  core_.Tell(&Observer::OnPreemptionEnded, Describe(*run));
 }
 
 }  // namespace berth::cycle

@@ -207,6 +207,7 @@ void Scheduler::Impl::Decide(queue::PodTicket ticket, const framework::Advice* a
   const framework::Profile* profile = core.ProfileOf(*pod);
   if (!profile || pod->terminating() || core.state.IsAssumed(pod->uid())) return Skip(std::move(ticket), *pod);
 
+  if (!advice) core.Tell(&Observer::OnTry, *pod);
   const Snapshot snapshot = core.state.snapshot();
   framework::JudgeOptions options = SearchOf(*profile, snapshot, next_start);
   options.advice = advice;
@@ -339,12 +340,15 @@ void Scheduler::Impl::Fail(queue::PodTicket ticket, const Failure& failure) {
   } else {
     ticket.Done();
   }
+  if (now && !now->node_name.empty()) core.Tell(&Observer::OnFoundAssigned, *now, now->node_name);
   SetNomination(core, pod, failure.nominate);
   if (core.halted) return;  // somebody else may be at it by now
   recorder.Failed(*pod, failure.message);
   if (!now || !now->node_name.empty()) return;  // nothing left to write on
   const char* reason = failure.rejected() ? "Unschedulable" : "SchedulerError";
-  statuses.Write(*pod, PodCondition{"PodScheduled", "False", reason, failure.message}, failure.nominate);
+  const PodCondition condition{"PodScheduled", "False", reason, failure.message};
+  core.Tell(&Observer::OnCondition, *pod, condition, failure.nominate);
+  statuses.Write(*pod, condition, failure.nominate);
 }
 
 // The facade.
@@ -391,8 +395,8 @@ const cluster::ClusterState& Scheduler::state() const { return impl_->core.state
 const queue::SchedulingQueue& Scheduler::queue() const { return *impl_->core.queue; }
 framework::Engine& Scheduler::engine() { return *impl_->core.engine; }
 const framework::Engine& Scheduler::engine() const { return *impl_->core.engine; }
+bool Scheduler::watches(Kind kind) const { return impl_->reflectors[static_cast<size_t>(kind)] != nullptr; }
 const client::Reflector& Scheduler::reflector(Kind kind) const { return *impl_->reflectors[static_cast<size_t>(kind)]; }
 std::string Scheduler::CheckInvariants() const { return cycle::CheckInvariants(*this); }
 
 }  // namespace berth::cycle
-bool Scheduler::watches(Kind kind) const { return impl_->reflectors[static_cast<size_t>(kind)] != nullptr; }

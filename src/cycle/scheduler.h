@@ -55,6 +55,15 @@ struct Scheduled {
   const AttemptFacts& attempt;
 };
 
+// Victims leave a node for a pod of higher priority. Valid during the call only.
+struct Preemption {
+  const Pod& preemptor;
+  const std::string& node;
+  size_t victims = 0;     // all that have to go
+  size_t to_delete = 0;   // of these, not terminating yet
+  bool succeeded = true;  // at its end
+};
+
 // Told of what happens, as it happens: for output, metrics and tests. Must not call back.
 class Observer {
  public:
@@ -76,6 +85,24 @@ class Observer {
   virtual void OnDifference(const std::string&) {}
   // Objects of this kind cannot be listed or watched at present; it will be tried again.
   virtual void OnListFailure(Kind, const std::string& /*sentence*/) {}
+  // News from the cluster, of pods on nodes, of pods without a node that are ours, and of nodes. `before` is null for
+  // what appears, `after` for what goes.
+  virtual void OnAssignedPod(const Pod* /*before*/, const Pod* /*after*/) {}
+  virtual void OnPendingPod(const Pod* /*before*/, const Pod* /*after*/) {}
+  virtual void OnNode(const Node* /*before*/, const Node* /*after*/) {}
+  // The pod was popped and is about to be decided.
+  virtual void OnTry(const Pod&) {}
+  // An attempt failed, and the pod was found on this node meanwhile.
+  virtual void OnFoundAssigned(const Pod& /*pod*/, const std::string& /*node*/) {}
+  // The condition of a failed attempt is to be written. No nomination: it stays as it is.
+  virtual void OnCondition(const Pod&, const PodCondition&, const std::optional<std::string>& /*nomination*/) {}
+  // A pod's status could not be written; nobody tries any more.
+  virtual void OnStatusLost(const client::ObjectName& pod, const std::string& why) {
+    OnComplaint("status of pod " + pod.namespace_ + "/" + pod.name + " could not be written: " + why);
+  }
+  virtual void OnPreemptionBegun(const Preemption&) {}
+  virtual void OnVictim(const Preemption&, const Pod& /*victim*/) {}  // it is deleted, or stopped before it was bound
+  virtual void OnPreemptionEnded(const Preemption&) {}
   // Something outside behaved oddly; nothing was lost.
   virtual void OnComplaint(const std::string&) {}
 };

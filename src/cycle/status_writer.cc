@@ -78,8 +78,7 @@ void StatusWriter::OnAnswer(const std::string& uid, const client::ApiStatus& sta
     return;
   }
   if (entry.tries >= kTries || status.code == 400 || status.code == 403 || status.code == 422) {
-    core_.Complain("status of pod " + entry.sent.pod.namespace_ + "/" + entry.sent.pod.name +
-                   " could not be written: " + std::to_string(status.code) + " " + status.message);
+    core_.Tell(&Observer::OnStatusLost, entry.sent.pod, std::to_string(status.code) + " " + status.message);
     pods_.erase(it);
     return;
   }

@@ -1,58 +1,143 @@
 // SPDX-License-Identifier: Apache-2.0
-// Upstream: schedule_one.go, scheduling_queue.go, reflector.go of client-go (v1.36.4).
+// Upstream: schedule_one.go, eventhandlers.go, backend/cache/node_tree.go, framework/preemption, scheduling_queue.go,
+// reflector.go of client-go (v1.36.4).
 #include "live/scheduler_log.h"
+
+#include <algorithm>
+
+#include "cluster/node_order.h"
 
 namespace berth::live {
 namespace {
 
 constexpr char kNoNodes[] = "no nodes available to schedule pods";
 
+// What no plugin here can place yet.
+bool NeedsStorageOrClaims(const Pod& pod) {
+  return !pod.resource_claims.empty() || std::any_of(pod.volumes.begin(), pod.volumes.end(), [](const PodVolume& one) {
+    return one.kind == VolumeKind::kClaim || one.kind == VolumeKind::kEphemeral;
+  });
+}
+
+// kube-scheduler's names of its queues; empty: it is in none.
+std::string_view QueueName(queue::Place place) {
+  switch (place) {
+    case queue::Place::kActive:
+      return "Active";
+    case queue::Place::kBackoff:
+    case queue::Place::kErrorBackoff:
+      return "Backoff";
+    case queue::Place::kUnschedulable:
+    case queue::Place::kGated:
+      return "Unschedulable";
+    case queue::Place::kNone:
+    case queue::Place::kInFlight:
+      break;
+  }
+  return "";
+}
+
 }  // namespace
 
 void SchedulerLog::OnAttempt(const cycle::Attempt& attempt) {
-  // Most attempts leave no line: their names are not put together.
-  const int verbosity = attempt.node.empty() ? 2 : 3;
-  if (!attempt.error && !log_.enabled(LogSeverity::kInfo, verbosity)) return;
-  const std::string pod = FullName(*attempt.pod);
-  if (!attempt.node.empty()) {
-    if (!log_.enabled(LogSeverity::kInfo, 3)) return;
-    const LogField fields[] = {{"pod", pod}, {"node", attempt.node}};
-    return log_.Add(LogSeverity::kInfo, 3, "Attempting to bind pod to node", fields);
-  }
+  const Pod& pod = *attempt.pod;
+  if (!attempt.node.empty())
+    return log_.V(3).Info("Attempting to bind pod to node", {{"pod", pod}, {"node", attempt.node}});
   if (attempt.error) return log_.Error("Error scheduling pod; retrying", {{"err", attempt.message}, {"pod", pod}});
-  if (attempt.message.starts_with(kNoNodes)) {
-    const LogField fields[] = {{"pod", pod}};
-    return log_.Add(LogSeverity::kInfo, 2, "Unable to schedule pod; no nodes are registered to the cluster; waiting",
-                    fields);
-  }
-  const LogField fields[] = {{"pod", pod}, {"err", attempt.message}};
-  log_.Add(LogSeverity::kInfo, 2, "Unable to schedule pod; no fit; waiting", fields);
+  if (!attempt.nominated.empty())
+    log_.V(2).Info("the target node for the preemption is determined", {{"pod", pod}, {"node", attempt.nominated}});
+  if (attempt.message.starts_with(kNoNodes))
+    return log_.V(2).Info("Unable to schedule pod; no nodes are registered to the cluster; waiting", {{"pod", pod}});
+  log_.V(2).Info("Unable to schedule pod; no fit; waiting", {{"pod", pod}, {"err", attempt.message}});
 }
 
 void SchedulerLog::OnScheduled(const cycle::Scheduled& scheduled) {
-  if (!log_.enabled(LogSeverity::kInfo, 2)) return;
-  const std::string pod = FullName(scheduled.pod);
-  const LogField fields[] = {{"pod", pod},
-                             {"node", scheduled.node},
-                             {"evaluatedNodes", scheduled.attempt.evaluated},
-                             {"feasibleNodes", scheduled.attempt.feasible}};
-  log_.Add(LogSeverity::kInfo, 2, "Successfully bound pod to node", fields);
+  log_.V(2).Info("Successfully bound pod to node", {{"pod", scheduled.pod},
+                                                    {"node", scheduled.node},
+                                                    {"evaluatedNodes", scheduled.attempt.evaluated},
+                                                    {"feasibleNodes", scheduled.attempt.feasible}});
 }
 
 void SchedulerLog::OnBindFailed(const Pod& pod, const std::string& node, const std::string& message) {
-  log_.Error("Error scheduling pod; retrying", {{"err", message}, {"pod", FullName(pod)}, {"node", node}});
+  log_.Error("Error scheduling pod; retrying", {{"err", message}, {"pod", pod}, {"node", node}});
 }
 
 void SchedulerLog::OnQueueMove(const queue::QueuedPodInfo& info, queue::Place place, std::string_view event) {
-  const int verbosity = event == "ScheduleAttemptFailure" ? 3 : 5;
-  if (!log_.enabled(LogSeverity::kInfo, verbosity)) return;
-  const std::string pod = FullName(*info.pod);
-  const LogField fields[] = {{"pod", pod}, {"event", event}, {"queue", ToString(place)}};
-  log_.Add(LogSeverity::kInfo, verbosity, "Pod moved to an internal scheduling queue", fields);
+  const std::string_view queue = QueueName(place);
+  if (queue.empty()) return;
+  log_.V(event == "ScheduleAttemptFailure" ? 3 : 5)
+      .Info("Pod moved to an internal scheduling queue", {{"pod", *info.pod}, {"event", event}, {"queue", queue}});
 }
 
 void SchedulerLog::OnListFailure(Kind kind, const std::string& sentence) {
   log_.Error("Failed to watch", {{"err", sentence}, {"type", "*v1." + std::string(ToString(kind))}});
+}
+
+void SchedulerLog::OnAssignedPod(const Pod* before, const Pod* after) {
+  if (before == nullptr) return log_.V(3).Info("Add event for scheduled pod", {{"pod", *after}});
+  if (after == nullptr) return log_.V(3).Info("Delete event for scheduled pod", {{"pod", *before}});
+  log_.V(4).Info("Update event for scheduled pod", {{"pod", *after}});
+}
+
+void SchedulerLog::OnPendingPod(const Pod* before, const Pod* after) {
+  if (after == nullptr) return log_.V(3).Info("Delete event for unscheduled pod", {{"pod", *before}});
+  if (before != nullptr) return log_.V(4).Info("Update event for unscheduled pod", {{"pod", *after}});
+  log_.V(3).Info("Add event for unscheduled pod", {{"pod", *after}});
+  if (NeedsStorageOrClaims(*after))
+    log_.V(2).Info("Pod needs persistent volumes or resource claims, which are not supported yet", {{"pod", *after}});
+}
+
+void SchedulerLog::OnNode(const Node* before, const Node* after) {
+  if (before != nullptr && after != nullptr) return log_.V(4).Info("Update event for node", {{"node", *after}});
+  const Node& node = after != nullptr ? *after : *before;
+  log_.V(3).Info(after != nullptr ? "Add event for node" : "Delete event for node", {{"node", node}});
+  if (log_.V(2).enabled()) {
+    const std::string zone = cluster::ZoneKey(node.meta.labels);
+    log_.V(2).Info(after != nullptr ? "Added node to NodeTree" : "Removed node from NodeTree",
+                   {{"node", node}, {"zone", zone}});
+  }
+}
+
+void SchedulerLog::OnTry(const Pod& pod) {
+  log_.V(4).Info("About to try and schedule pod", {{"pod", pod}});
+  log_.V(3).Info("Attempting to schedule pod", {{"pod", pod}});
+}
+
+void SchedulerLog::OnFoundAssigned(const Pod& pod, const std::string& node) {
+  log_.Info("Pod has been assigned to node. Abort adding it back to queue.", {{"pod", pod}, {"node", node}});
+}
+
+void SchedulerLog::OnCondition(const Pod& pod, const PodCondition& condition,
+                               const std::optional<std::string>& nomination) {
+  log_.V(3).Info("Updating pod condition and nominated node name",
+                 {{"pod", pod},
+                  {"conditionType", condition.type},
+                  {"conditionStatus", condition.status},
+                  {"conditionReason", condition.reason},
+                  {"nominatedNodeName", nomination ? std::string_view(*nomination) : std::string_view()},
+                  {"nominatingMode", nomination ? 1 : 0}});  // override, or leave it alone
+}
+
+void SchedulerLog::OnStatusLost(const client::ObjectName& pod, const std::string& why) {
+  log_.Error("Error updating pod", {{"err", why}, {"pod", LogValue::Object(pod.namespace_, pod.name)}});
+}
+
+void SchedulerLog::OnPreemptionBegun(const cycle::Preemption& preemption) {
+  log_.V(2).Info("Start the preemption asynchronously", {{"preemptor", preemption.preemptor},
+                                                         {"node", preemption.node},
+                                                         {"numVictims", preemption.victims},
+                                                         {"numVictimsToDelete", preemption.to_delete}});
+}
+
+void SchedulerLog::OnVictim(const cycle::Preemption& preemption, const Pod& victim) {
+  log_.V(2).Info("Preemptor Pod preempted victim Pod",
+                 {{"preemptor", preemption.preemptor}, {"victim", victim}, {"node", preemption.node}});
+}
+
+void SchedulerLog::OnPreemptionEnded(const cycle::Preemption& preemption) {
+  log_.V(2).Info("Async Preemption finished completely", {{"preemptor", preemption.preemptor},
+                                                          {"node", preemption.node},
+                                                          {"result", preemption.succeeded ? "success" : "error"}});
 }
 
 void SchedulerLog::OnComplaint(const std::string& text) { log_.Say(LogSeverity::kWarning, text); }

@@ -2,6 +2,7 @@
 // SchedulerLog: the lines of kube-scheduler's log that people look for, about what this scheduler does.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,17 @@ class SchedulerLog final : public cycle::Observer {
   void OnBindFailed(const Pod& pod, const std::string& node, const std::string& message) override;
   void OnQueueMove(const queue::QueuedPodInfo& info, queue::Place place, std::string_view event) override;
   void OnListFailure(Kind kind, const std::string& sentence) override;
+  void OnAssignedPod(const Pod* before, const Pod* after) override;
+  void OnPendingPod(const Pod* before, const Pod* after) override;
+  void OnNode(const Node* before, const Node* after) override;
+  void OnTry(const Pod& pod) override;
+  void OnFoundAssigned(const Pod& pod, const std::string& node) override;
+  void OnCondition(const Pod& pod, const PodCondition& condition,
+                   const std::optional<std::string>& nomination) override;
+  void OnStatusLost(const client::ObjectName& pod, const std::string& why) override;
+  void OnPreemptionBegun(const cycle::Preemption& preemption) override;
+  void OnVictim(const cycle::Preemption& preemption, const Pod& victim) override;
+  void OnPreemptionEnded(const cycle::Preemption& preemption) override;
   void OnComplaint(const std::string& text) override;
 
  private:
@@ -51,6 +63,33 @@ class Observers final : public cycle::Observer {
   void OnDifference(const std::string& text) override { Tell(&cycle::Observer::OnDifference, text); }
   void OnListFailure(Kind kind, const std::string& sentence) override {
     Tell(&cycle::Observer::OnListFailure, kind, sentence);
+  }
+  void OnAssignedPod(const Pod* before, const Pod* after) override {
+    Tell(&cycle::Observer::OnAssignedPod, before, after);
+  }
+  void OnPendingPod(const Pod* before, const Pod* after) override {
+    Tell(&cycle::Observer::OnPendingPod, before, after);
+  }
+  void OnNode(const Node* before, const Node* after) override { Tell(&cycle::Observer::OnNode, before, after); }
+  void OnTry(const Pod& pod) override { Tell(&cycle::Observer::OnTry, pod); }
+  void OnFoundAssigned(const Pod& pod, const std::string& node) override {
+    Tell(&cycle::Observer::OnFoundAssigned, pod, node);
+  }
+  void OnCondition(const Pod& pod, const PodCondition& condition,
+                   const std::optional<std::string>& nomination) override {
+    Tell(&cycle::Observer::OnCondition, pod, condition, nomination);
+  }
+  void OnStatusLost(const client::ObjectName& pod, const std::string& why) override {
+    Tell(&cycle::Observer::OnStatusLost, pod, why);
+  }
+  void OnPreemptionBegun(const cycle::Preemption& preemption) override {
+    Tell(&cycle::Observer::OnPreemptionBegun, preemption);
+  }
+  void OnVictim(const cycle::Preemption& preemption, const Pod& victim) override {
+    Tell(&cycle::Observer::OnVictim, preemption, victim);
+  }
+  void OnPreemptionEnded(const cycle::Preemption& preemption) override {
+    Tell(&cycle::Observer::OnPreemptionEnded, preemption);
   }
   void OnComplaint(const std::string& text) override { Tell(&cycle::Observer::OnComplaint, text); }
 

@@ -187,6 +187,7 @@ void SchedulerProcess::Dump() {
 bool SchedulerProcess::Work() {
   const Time now = clock_.Now();
   // Letters of the lease come through the same inbox, so they are heard in every phase.
+  if (!synced_) SayPopulated();
   bool worked = false;
   // Where time stood still for us, the lease may be over: nothing is written before that is known.
   if (phase_ == Phase::kLeading && elector_ && !elector_->leading())
@@ -199,6 +200,16 @@ bool SchedulerProcess::Work() {
   return worked && phase_ != Phase::kEnded;
 }
 
+void SchedulerProcess::SayPopulated() {
+  if (!log_.V(2).enabled()) return;
+  for (const KindInfo& info : kKinds) {
+    bool& said = populated_[static_cast<size_t>(info.kind)];
+    if (said || !scheduler_->watches(info.kind) || !scheduler_->reflector(info.kind).synced()) continue;
+    said = true;
+    log_.V(2).Info("Caches populated", {{"type", "*v1." + std::string(info.name)}});
+  }
+}
+
 Time SchedulerProcess::NextWake() const {
   Time next = std::min(scheduler_->NextWake(), timers_.Next());
   if (phase_ == Phase::kStopping || phase_ == Phase::kReleasing) next = std::min(next, patience_);
@@ -208,7 +219,7 @@ Time SchedulerProcess::NextWake() const {
 void SchedulerProcess::Synced() {
   synced_ = true;
   if (phase_ == Phase::kSyncing) {
-    log_.Add(LogSeverity::kInfo, 3, "Handlers synced", {});
+    log_.V(3).Info("Handlers synced");
     if (elector_) {
       phase_ = Phase::kStandby;
       elector_->Start();
@@ -229,6 +240,7 @@ void SchedulerProcess::Lead() {
 }
 
 void SchedulerProcess::BeginEnd(End end) {
+  log_.V(2).Info("Scheduling queue is closed");
   if (phase_ >= Phase::kStopping) return;
   end_ = end;
   ending_ = true;

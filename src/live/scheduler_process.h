@@ -2,6 +2,7 @@
 // SchedulerProcess: a scheduler at work on an API server, from its start to its end, as an operator sees it.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -77,6 +78,8 @@ class SchedulerProcess {
   // One round of the loop; true: there may be more to do at once.
   bool Work();
   Time NextWake() const;
+  // Says of each kind, once, that its first list is in.
+  void SayPopulated();
   void Synced();
   void Lead();
   void BeginEnd(End end);
@@ -107,6 +110,7 @@ class SchedulerProcess {
   Time patience_;  // until when an end waits
   Time refreshed_;
   uint64_t random_;
+  std::array<bool, kKindCount> populated_{};
   // For checks, which are asked on other threads.
   std::atomic<bool> synced_ = false, ending_ = false;
   mutable std::mutex problem_mutex_;

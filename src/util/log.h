@@ -84,6 +84,8 @@ class Log final : public LogSink {
   uint64_t dropped() const { return writer_ ? writer_->dropped() : 0; }
   uint64_t left_out() const { return ration_.left_out(); }
 
+  // For lines that only those want who run the program with -v=`level` or more.
+  Logger V(int level) const { return logger_.V(level); }
   using Fields = std::initializer_list<LogField>;
   void Info(std::string_view message, Fields fields = {}, LogPlace place = LogPlace::Here()) const {
     logger_.Info(message, fields, place);

@@ -6,6 +6,7 @@
 #include <random>
 #include <utility>
 
+#include "live/cache_dump.h"
 #include "util/crash_note.h"
 
 namespace berth::live {
@@ -13,8 +14,6 @@ namespace {
 
 // How long answers and events under way are waited for at the end.
 constexpr Duration kPatience = Duration::Seconds(5);
-// Of what a dump says to be wrong.
-constexpr size_t kMostOfMismatch = 4096;
 // How often gauges are brought up to date while there is always something to do.
 constexpr Duration kRefreshEvery = Duration::Seconds(1);
 
@@ -176,28 +175,29 @@ void SchedulerProcess::Terminate() {
 }
 
 void SchedulerProcess::Dump() {
-  inbox_.Post([this] {
-    log_.Info("Dump of scheduling queue", {{"summary", scheduler_->queue().Summary()}});
-    std::string wrong = scheduler_->CheckInvariants().substr(0, kMostOfMismatch);
-    if (wrong.empty()) wrong = "none";
-    log_.Info("Cache comparer finished", {{"mismatch", wrong}});
-  });
+  inbox_.Post([this] { DumpCache(*scheduler_, log_); });
 }
 
 bool SchedulerProcess::Work() {
   const Time now = clock_.Now();
   // Letters of the lease come through the same inbox, so they are heard in every phase.
-  if (!synced_) SayPopulated();
   bool worked = false;
   // Where time stood still for us, the lease may be over: nothing is written before that is known.
   if (phase_ == Phase::kLeading && elector_ && !elector_->leading())
     while (timers_.RunOne(now)) worked = true;
   worked |= phase_ == Phase::kLeading ? scheduler_->RunOnce() : scheduler_->Apply();
   while (timers_.RunOne(now)) worked = true;
+  if (!synced_) SayPopulated();
   if (!synced_ && scheduler_->synced() && phase_ < Phase::kStopping) Synced();
   if (phase_ >= Phase::kStopping) ContinueEnd();
   if (!worked || now - refreshed_ >= kRefreshEvery) Refresh();
   return worked && phase_ != Phase::kEnded;
+}
+
+Time SchedulerProcess::NextWake() const {
+  Time next = std::min(scheduler_->NextWake(), timers_.Next());
+  if (phase_ == Phase::kStopping || phase_ == Phase::kReleasing) next = std::min(next, patience_);
+  return next;
 }
 
 void SchedulerProcess::SayPopulated() {
@@ -208,12 +208,6 @@ void SchedulerProcess::SayPopulated() {
     said = true;
     log_.V(2).Info("Caches populated", {{"type", "*v1." + std::string(info.name)}});
   }
-}
-
-Time SchedulerProcess::NextWake() const {
-  Time next = std::min(scheduler_->NextWake(), timers_.Next());
-  if (phase_ == Phase::kStopping || phase_ == Phase::kReleasing) next = std::min(next, patience_);
-  return next;
 }
 
 void SchedulerProcess::Synced() {
@@ -240,13 +234,13 @@ void SchedulerProcess::Lead() {
 }
 
 void SchedulerProcess::BeginEnd(End end) {
-  log_.V(2).Info("Scheduling queue is closed");
   if (phase_ >= Phase::kStopping) return;
   end_ = end;
   ending_ = true;
   phase_ = Phase::kStopping;
   patience_ = clock_.Now() + kPatience;
   scheduler_->Halt();
+  log_.V(2).Info("Scheduling queue is closed");
   draining_ = std::thread([this] { server_->Stop(kPatience); });
 }
 

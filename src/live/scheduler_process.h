@@ -62,7 +62,7 @@ class SchedulerProcess {
   // Until the end; the exit code. Once.
   int Run();
   void Terminate();
-  // Writes to the log how many pods wait where, and whether cache and queue agree with what the API server last said.
+  // Writes to the log what cache and queue hold, and whether that agrees with what the API server last said.
   void Dump();
   // Run has returned, or is about to. Thread safety: any thread.
   bool ended() const { return loop_.stopped(); }

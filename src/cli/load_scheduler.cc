@@ -16,7 +16,6 @@
 #include <map>
 #include <set>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 #include "api/json_value.h"
@@ -26,6 +25,7 @@
 #include "cli/error_list.h"
 #include "config/emulation.h"
 #include "config/load.h"
+#include "serving/serving_options.h"
 #include "util/read_file.h"
 #include "util/text.h"
 
@@ -51,43 +51,6 @@ Error SystemError(const char* what, const std::string& path, int number) {
 Error CheckThere(const char* what, const std::string& path) {
   struct stat status {};
   return ::stat(path.c_str(), &status) == 0 ? Error::Ok() : SystemError(what, path, errno);
-}
-
-bool EqualFold(std::string_view a, std::string_view b) {
-  return std::ranges::equal(
-      a, b, {}, [](char c) { return std::tolower(static_cast<unsigned char>(c)); },
-      [](char c) { return std::tolower(static_cast<unsigned char>(c)); });
-}
-
-bool HasHeader(const std::vector<std::string>& headers, std::string_view name) {
-  return std::ranges::any_of(headers, [&](const std::string& header) { return EqualFold(header, name); });
-}
-
-void CheckHeaders(const AuthenticationFlags& flags, std::vector<std::string>& errors,
-                  std::vector<std::string>& warnings) {
-  const auto check = [&](const char* flag, const std::vector<std::string>& values) {
-    if (std::ranges::any_of(values, [](const std::string& value) { return util::Trimmed(value).empty(); }))
-      errors.push_back(std::string("empty value in \"") + flag + "\"");
-  };
-  check("requestheader-username-headers", flags.requestheader_username_headers);
-  check("requestheader-group-headers", flags.requestheader_group_headers);
-  check("requestheader-extra-headers-prefix", flags.requestheader_extra_headers_prefix);
-  check("requestheader-allowed-names", flags.requestheader_allowed_names);
-  for (const auto& [flag, values, standard, kind] :
-       {std::tuple{"username-headers", &flags.requestheader_username_headers, "X-Remote-User", "header"},
-        std::tuple{"group-headers", &flags.requestheader_group_headers, "X-Remote-Group", "header"},
-        std::tuple{"extra-headers-prefix", &flags.requestheader_extra_headers_prefix, "X-Remote-Extra-",
-                   "header prefix"}}) {
-    if (values->empty() || HasHeader(*values, standard)) continue;
-    warnings.push_back(std::string("--requestheader-") + flag + " is set without specifying the standard " + standard +
-                       " " + kind + " - API aggregation will not work");
-  }
-  check("requestheader-uid-headers", flags.requestheader_uid_headers);
-  if (!flags.requestheader_uid_headers.empty() && !HasHeader(flags.requestheader_uid_headers, "X-Remote-Uid")) {
-    errors.push_back(
-        "--requestheader-uid-headers is set without specifying the standard X-Remote-Uid header - API aggregation will "
-        "not work");
-  }
 }
 
 bool IsName(std::string_view text, bool colons) {
@@ -212,65 +175,6 @@ void CheckMetrics(const MetricsFlags& flags, std::vector<std::string>& errors) {
   }
 }
 
-// Every suite that Go's crypto/tls has a name for, and two old spellings.
-constexpr std::string_view kCipherSuites[] = {
-    "TLS_AES_128_GCM_SHA256",
-    "TLS_AES_256_GCM_SHA384",
-    "TLS_CHACHA20_POLY1305_SHA256",
-    "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA",
-    "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA256",
-    "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
-    "TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA",
-    "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384",
-    "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305",
-    "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
-    "TLS_ECDHE_ECDSA_WITH_RC4_128_SHA",
-    "TLS_ECDHE_RSA_WITH_3DES_EDE_CBC_SHA",
-    "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA",
-    "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA256",
-    "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
-    "TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA",
-    "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
-    "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305",
-    "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256",
-    "TLS_ECDHE_RSA_WITH_RC4_128_SHA",
-    "TLS_RSA_WITH_3DES_EDE_CBC_SHA",
-    "TLS_RSA_WITH_AES_128_CBC_SHA",
-    "TLS_RSA_WITH_AES_128_CBC_SHA256",
-    "TLS_RSA_WITH_AES_128_GCM_SHA256",
-    "TLS_RSA_WITH_AES_256_CBC_SHA",
-    "TLS_RSA_WITH_AES_256_GCM_SHA384",
-    "TLS_RSA_WITH_RC4_128_SHA",
-};
-// P-256, P-384, P-521, X25519, and those three with ML-KEM.
-constexpr int32_t kCurves[] = {23, 24, 25, 29, 4587, 4588, 4589};
-constexpr std::string_view kTlsVersions[] = {"VersionTLS10", "VersionTLS11", "VersionTLS12", "VersionTLS13"};
-
-Error CheckTls(const ServingFlags& flags) {
-  if (flags.tls_cert_file.empty() != flags.tls_private_key_file.empty())
-    return Error("missing filename for serving cert");
-  for (const std::string& suite : flags.tls_cipher_suites)
-    if (std::ranges::find(kCipherSuites, suite) == std::end(kCipherSuites))
-      return Error("Cipher suite " + suite + " not supported or doesn't exist");
-  for (const int32_t curve : flags.tls_curve_preferences)
-    if (std::ranges::find(kCurves, curve) == std::end(kCurves))
-      return Error("curve preference " + std::to_string(curve) + " is not supported by the current Go version");
-  const std::string& version = flags.tls_min_version;
-  if (!version.empty() && std::ranges::find(kTlsVersions, version) == std::end(kTlsVersions))
-    return Error("unknown tls version " + util::Quoted(version));
-  return Error::Ok();
-}
-
-Error CheckPaths(const std::vector<std::string>& paths) {
-  for (std::string_view path : paths) {
-    if (path.starts_with('/')) path.remove_prefix(1);
-    const size_t star = path.find('*');
-    if (star != std::string_view::npos && star + 1 < path.size())
-      return Error("only trailing * allowed in " + util::Quoted(path));
-  }
-  return Error::Ok();
-}
-
 void ApplyElection(const SchedulerFlags& flags, config::SchedulerConfiguration& config) {
   const LeaderElectionFlags& from = flags.leader_election;
   config::LeaderElection& to = config.leader_election;
@@ -371,15 +275,8 @@ Error CheckSchedulerFlags(const SchedulerFlags& flags, const config::FeatureGate
     warnings.push_back("component has alpha features enabled in emulated version, this is unsupported: features=[" +
                        names + "]");
   }
-  const int64_t port = flags.serving.secure_port;
-  if (port > 65535) {
-    errors.push_back("--secure-port " + std::to_string(port) +
-                     " must be between 1 and 65535, inclusive. It cannot be turned off with 0");
-  } else if (port < 0) {
-    errors.push_back("--secure-port " + std::to_string(port) +
-                     " must be between 0 and 65535, inclusive. 0 for turning off secure port");
-  }
-  CheckHeaders(flags.authentication, errors, warnings);
+  for (std::string& error : serving::Validate(flags.serving)) errors.push_back(std::move(error));
+  for (std::string& warning : serving::WarningsOf(flags.serving)) warnings.push_back(std::move(warning));
   CheckMetrics(flags.metrics, errors);
   return Together(errors);
 }
@@ -402,10 +299,7 @@ Result<LoadedScheduler> LoadScheduler(SchedulerFlags flags, config::FeatureGates
   Result<client::Kubeconfig> server = FindApiServer(client.kubeconfig, flags.master, place, warnings);
   if (!server.ok()) return server.error();
   loaded.api_server = std::move(server).value();
-  if (flags.serving.secure_port != 0) {
-    if (const Error error = CheckTls(flags.serving); !error.ok()) return error;
-    if (const Error error = CheckPaths(flags.authorization.always_allow_paths); !error.ok()) return error;
-  }
+  if (const Error error = serving::CheckSettings(flags.serving); !error.ok()) return error;
   if (client.qps > 0 && client.burst <= 0) {
     return Error("burst is required to be greater than 0 when RateLimiter is not set and QPS is set to greater than 0");
   }

@@ -17,40 +17,15 @@
 namespace berth::cli {
 namespace {
 
-std::vector<std::string> SplitTrimmed(std::string_view text, char mark) {
-  std::vector<std::string> parts;
-  for (;;) {
-    const size_t at = text.find(mark);
-    parts.emplace_back(util::Trimmed(text.substr(0, at)));
-    if (at == std::string_view::npos) return parts;
-    text.remove_prefix(at + 1);
-  }
-}
-
 std::string Joined(const std::vector<std::string>& parts, const char* between) {
   std::string text;
   for (size_t i = 0; i < parts.size(); ++i) text += (i > 0 ? between : "") + parts[i];
   return text;
 }
 
-// "cert,key" or "cert,key:name,name".
-std::string ReadNamedCertificate(const std::string& value, NamedCertificate& out) {
-  const size_t colon = value.find(':');
-  if (colon != std::string::npos) {
-    const std::string_view names = util::Trimmed(std::string_view(value).substr(colon + 1));
-    if (names.empty()) return "empty names list is not allowed";
-    out.names = SplitTrimmed(names, ',');
-  }
-  const std::vector<std::string> files = SplitTrimmed(util::Trimmed(std::string_view(value).substr(0, colon)), ',');
-  if (files.size() != 2) return "expected comma separated certificate and key file paths";
-  out.certificate_file = files[0];
-  out.key_file = files[1];
-  return "";
-}
-
-std::string ShowCertificates(const std::vector<NamedCertificate>& all) {
+std::string ShowCertificates(const std::vector<net::NamedCertificate>& all) {
   std::vector<std::string> shown;
-  for (const NamedCertificate& one : all) {
+  for (const net::NamedCertificate& one : all) {
     shown.push_back(one.certificate_file + "," + one.key_file + (one.names.empty() ? "" : ":") +
                     Joined(one.names, ","));
   }
@@ -99,12 +74,13 @@ void AddQuantity(FlagSet& set, const char* name, Quantity* out, const char* help
            .shows_default = false});
 }
 
-void AddServing(FlagSet& set, ServingFlags& out) {
+void AddServing(FlagSet& set, SchedulerFlags& flags) {
+  serving::ServingOptions& out = flags.serving;
   set.Section("Secure serving");
   set.Ip("bind-address", &out.bind_address,
          "address on which --secure-port listens; 0.0.0.0 and :: are every address of the machine, of either family");
   set.Int("secure-port", &out.secure_port, "port for HTTPS, with authentication and authorization; 0 serves nothing");
-  set.Bool("disable-http2-serving", &out.disable_http2, "do not serve HTTP/2; Berth never does");
+  set.Bool("disable-http2-serving", &flags.disable_http2, "do not serve HTTP/2; Berth never does");
   set.String("cert-dir", &out.cert_dir,
              "folder in which the self-signed certificate is kept, unless --tls-cert-file is given");
   set.String("tls-cert-file", &out.tls_cert_file,
@@ -122,48 +98,51 @@ void AddServing(FlagSet& set, ServingFlags& out) {
            .help = "certificate and key for some names: cert,key or cert,key:name,*.name; may be given several times",
            .set =
                [&out](const std::string& value) {
-                 NamedCertificate certificate;
-                 std::string error = ReadNamedCertificate(value, certificate);
-                 if (error.empty()) out.sni_certificates.push_back(std::move(certificate));
-                 return error;
+                 Result<net::NamedCertificate> certificate = serving::ParseNamedCertificate(value);
+                 if (!certificate.ok()) return certificate.error().text();
+                 out.tls_sni_cert_keys.push_back(std::move(certificate).value());
+                 return std::string();
                },
-           .text = [&out] { return ShowCertificates(out.sni_certificates); }});
-  set.Int("http2-max-streams-per-connection", &out.http2_max_streams, "streams of an HTTP/2 connection");
+           .text = [&out] { return ShowCertificates(out.tls_sni_cert_keys); }});
+  set.Int("http2-max-streams-per-connection", &flags.http2_max_streams, "streams of an HTTP/2 connection");
   set.Bool("permit-address-sharing", &out.permit_address_sharing, "bind the port with SO_REUSEADDR");
   set.Bool("permit-port-sharing", &out.permit_port_sharing,
            "bind the port with SO_REUSEPORT: several processes may have it");
 }
 
-void AddAuthentication(FlagSet& set, AuthenticationFlags& out) {
+void AddAuthentication(FlagSet& set, serving::ServingOptions& out) {
   set.Section("Authentication");
-  set.String("authentication-kubeconfig", &out.kubeconfig,
+  set.String("authentication-kubeconfig", &out.authentication_kubeconfig,
              "API server to ask about tokens and client CAs; without it tokens are ignored");
-  set.Bool("authentication-skip-lookup", &out.skip_lookup,
+  set.Bool("authentication-skip-lookup", &out.authentication_skip_lookup,
            "do not look for client CAs in the cluster that no flag has named");
-  set.Time("authentication-token-webhook-cache-ttl", &out.token_cache_ttl, "how long an answer about a token holds");
-  set.Bool("authentication-tolerate-lookup-failure", &out.tolerate_lookup_failure,
+  set.Time("authentication-token-webhook-cache-ttl", &out.authentication_token_webhook_cache_ttl,
+           "how long an answer about a token holds");
+  set.Bool("authentication-tolerate-lookup-failure", &out.authentication_tolerate_lookup_failure,
            "start although client CAs could not be looked up; requests may then be anonymous");
   set.String("client-ca-file", &out.client_ca_file,
              "CAs whose client certificates are accepted: the common name is the user, organizations are the groups");
-  set.Strings("requestheader-allowed-names", &out.requestheader_allowed_names,
+  set.Strings("requestheader-allowed-names", &out.requestheader.allowed_clients,
               "common names of front proxies that may name users in headers; empty: any that the CA signed");
   set.String("requestheader-client-ca-file", &out.requestheader_client_ca_file,
              "CAs of front proxies that may name users in headers");
-  set.Strings("requestheader-extra-headers-prefix", &out.requestheader_extra_headers_prefix,
+  set.Strings("requestheader-extra-headers-prefix", &out.requestheader.extra_prefixes,
               "how headers begin that say more of a user");
-  set.Strings("requestheader-group-headers", &out.requestheader_group_headers, "headers that name a user's groups");
-  set.Strings("requestheader-uid-headers", &out.requestheader_uid_headers, "headers that have a user's uid");
-  set.Strings("requestheader-username-headers", &out.requestheader_username_headers, "headers that name a user");
+  set.Strings("requestheader-group-headers", &out.requestheader.group, "headers that name a user's groups");
+  set.Strings("requestheader-uid-headers", &out.requestheader.uid, "headers that have a user's uid");
+  set.Strings("requestheader-username-headers", &out.requestheader.user, "headers that name a user");
 }
 
-void AddAuthorization(FlagSet& set, AuthorizationFlags& out) {
+void AddAuthorization(FlagSet& set, serving::ServingOptions& out) {
   set.Section("Authorization");
-  set.Strings("authorization-always-allow-paths", &out.always_allow_paths,
+  set.Strings("authorization-always-allow-paths", &out.authorization_always_allow_paths,
               "paths that everybody may ask for; a * at the end stands for anything");
-  set.String("authorization-kubeconfig", &out.kubeconfig,
+  set.String("authorization-kubeconfig", &out.authorization_kubeconfig,
              "API server to ask who may do what; without it other paths are forbidden");
-  set.Time("authorization-webhook-cache-authorized-ttl", &out.authorized_ttl, "how long a yes holds");
-  set.Time("authorization-webhook-cache-unauthorized-ttl", &out.unauthorized_ttl, "how long a no holds");
+  set.Time("authorization-webhook-cache-authorized-ttl", &out.authorization_webhook_cache_authorized_ttl,
+           "how long a yes holds");
+  set.Time("authorization-webhook-cache-unauthorized-ttl", &out.authorization_webhook_cache_unauthorized_ttl,
+           "how long a no holds");
 }
 
 void AddDeprecated(FlagSet& set, DeprecatedFlags& out) {
@@ -302,9 +281,9 @@ FlagSet Declare(SchedulerFlags& out) {
   set.String("master", &out.master, "address of the API server; goes before that of a kubeconfig");
   set.String("write-config-to", &out.write_config_to,
              "write the configuration with all defaults to this file, and end");
-  AddServing(set, out.serving);
-  AddAuthentication(set, out.authentication);
-  AddAuthorization(set, out.authorization);
+  AddServing(set, out);
+  AddAuthentication(set, out.serving);
+  AddAuthorization(set, out.serving);
   AddDeprecated(set, out.deprecated);
   AddLeaderElection(set, out.leader_election);
   AddGates(set, out);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SchedulerFlags: the command line of `berth scheduler`, which is kube-scheduler's: every flag, its default and its
 // place in the help. What becomes of them is elsewhere: configuration and clients in load_scheduler.h, the log in
-// log_setup.h; serving, authentication and authorization are handed on to who serves.
+// log_setup.h; what is about the port is handed on to src/serving.
 #pragma once
 
 #include <cstdint>
@@ -14,45 +14,10 @@
 #include "berth/error.h"
 #include "berth/quantity.h"
 #include "cli/flag_set.h"
+#include "serving/serving_options.h"
 #include "util/log.h"
 
 namespace berth::cli {
-
-// A certificate for some names, of --tls-sni-cert-key.
-struct NamedCertificate {
-  std::string certificate_file, key_file;
-  std::vector<std::string> names;  // empty: those in the certificate
-};
-
-struct ServingFlags {
-  std::string bind_address = "0.0.0.0";
-  int64_t secure_port = 10259;  // 0: nothing is served
-  std::string cert_dir, tls_cert_file, tls_private_key_file, tls_min_version;
-  std::vector<std::string> tls_cipher_suites;  // Go's names
-  std::vector<int32_t> tls_curve_preferences;  // Go's CurveIDs
-  std::vector<NamedCertificate> sni_certificates;
-  bool permit_address_sharing = false, permit_port_sharing = false;
-  bool disable_http2 = false;     // there is none
-  int64_t http2_max_streams = 0;  // nor streams
-};
-
-struct AuthenticationFlags {
-  std::string kubeconfig, client_ca_file;
-  bool skip_lookup = false, tolerate_lookup_failure = true;
-  Duration token_cache_ttl = Duration::Seconds(10);
-  std::string requestheader_client_ca_file;
-  std::vector<std::string> requestheader_allowed_names;
-  std::vector<std::string> requestheader_extra_headers_prefix{"x-remote-extra-"};
-  std::vector<std::string> requestheader_group_headers{"x-remote-group"};
-  std::vector<std::string> requestheader_uid_headers;
-  std::vector<std::string> requestheader_username_headers{"x-remote-user"};
-};
-
-struct AuthorizationFlags {
-  std::string kubeconfig;
-  std::vector<std::string> always_allow_paths{"/healthz", "/readyz", "/livez"};
-  Duration authorized_ttl = Duration::Seconds(10), unauthorized_ttl = Duration::Seconds(10);
-};
 
 // Those before the last one are ignored when there is a configuration file.
 struct DeprecatedFlags {
@@ -90,9 +55,9 @@ enum class VersionWish : uint8_t { kNone, kShort, kRaw };
 
 struct SchedulerFlags {
   std::string config, master, write_config_to;
-  ServingFlags serving;
-  AuthenticationFlags authentication;
-  AuthorizationFlags authorization;
+  serving::ServingOptions serving;  // with authentication and authorization
+  bool disable_http2 = false;       // there is none
+  int64_t http2_max_streams = 0;    // nor streams
   DeprecatedFlags deprecated;
   LeaderElectionFlags leader_election;
   std::vector<std::string> feature_gates;  // one for each time that the flag is given

@@ -91,8 +91,8 @@ TEST(SchedulerFlagsTest, DefaultsAreKubeSchedulers) {
   const SchedulerFlags flags = Parse({});
   EXPECT_EQ(flags.serving.bind_address, "0.0.0.0");
   EXPECT_EQ(flags.serving.secure_port, 10259);
-  EXPECT_TRUE(flags.authentication.tolerate_lookup_failure);
-  EXPECT_THAT(flags.authorization.always_allow_paths, ElementsAre("/healthz", "/readyz", "/livez"));
+  EXPECT_TRUE(flags.serving.authentication_tolerate_lookup_failure);
+  EXPECT_THAT(flags.serving.authorization_always_allow_paths, ElementsAre("/healthz", "/readyz", "/livez"));
   EXPECT_EQ(flags.deprecated.pod_max_in_unschedulable_pods, Duration::Seconds(300));
   EXPECT_EQ(flags.reported_version, "v1.36.4");
   EXPECT_EQ(flags.values.size(), 62u);
@@ -138,16 +138,16 @@ TEST(SchedulerFlagsTest, ListsAndMapsTakeThePlaceOfTheirDefaultAndGrow) {
              "--authorization-always-allow-paths", "\"/c,d\"", "--tls-curve-preferences=29,23",
              "--tls-curve-preferences=24", "--allow-metric-labels=m,l=a,b", "--allow-metric-labels",
              "\"n,l=c\",\"o,l=d\"", "--tls-sni-cert-key=a,b:foo,*.bar", "--tls-sni-cert-key= c , d "});
-  EXPECT_THAT(flags.authentication.requestheader_username_headers, IsEmpty());
-  EXPECT_THAT(flags.authorization.always_allow_paths, ElementsAre("/a", "/b", "/c,d"));
+  EXPECT_THAT(flags.serving.requestheader.user, IsEmpty());
+  EXPECT_THAT(flags.serving.authorization_always_allow_paths, ElementsAre("/a", "/b", "/c,d"));
   EXPECT_EQ(Shown(flags, "authorization-always-allow-paths"), "[/a,/b,\"/c,d\"]");
   EXPECT_THAT(flags.serving.tls_curve_preferences, ElementsAre(29, 23, 24));
   EXPECT_EQ(Shown(flags, "tls-curve-preferences"), "[29,23,24]");
   EXPECT_EQ(flags.metrics.allow_labels.at("m,l"), "a,b");
   EXPECT_EQ(Shown(flags, "allow-metric-labels"), "[\"m,l=a,b\",\"n,l=c\",\"o,l=d\"]");
-  ASSERT_EQ(flags.serving.sni_certificates.size(), 2u);
-  EXPECT_THAT(flags.serving.sni_certificates[0].names, ElementsAre("foo", "*.bar"));
-  EXPECT_EQ(flags.serving.sni_certificates[1].key_file, "d");
+  ASSERT_EQ(flags.serving.tls_sni_cert_keys.size(), 2u);
+  EXPECT_THAT(flags.serving.tls_sni_cert_keys[0].names, ElementsAre("foo", "*.bar"));
+  EXPECT_EQ(flags.serving.tls_sni_cert_keys[1].key_file, "d");
   EXPECT_EQ(Shown(flags, "tls-sni-cert-key"), "[a,b:foo,*.bar;c,d]");
 }
 

@@ -5,6 +5,7 @@
 #include <openssl/ssl.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <memory>
 
@@ -73,8 +74,13 @@ Error CheckCurvePreferences(const std::vector<int32_t>& curves) {
         curves.begin() + static_cast<ptrdiff_t>(i)) {
       return Error("duplicate " + which);
     }
-    if (curves[i] != 23 && curves[i] != 24 && curves[i] != 25 && curves[i] != 29)
-      return Error(which + " is not supported (23, 24, 25 and 29 are)");
+    // P-256, P-384, P-521 and X25519; Go knows three of these with ML-KEM besides.
+    constexpr std::array<int32_t, 4> kOurs{23, 24, 25, 29};
+    constexpr std::array<int32_t, 3> kOfGo{4587, 4588, 4589};
+    if (std::ranges::find(kOurs, curves[i]) != kOurs.end()) continue;
+    const bool known = std::ranges::find(kOfGo, curves[i]) != kOfGo.end();
+    return Error(which +
+                 (known ? " is not supported (23, 24, 25 and 29 are)" : " is not supported by the current Go version"));
   }
   return Error::Ok();
 }

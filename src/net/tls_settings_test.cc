@@ -35,6 +35,7 @@ TEST(TlsSettingsTest, CurvesAreNumbers) {
   EXPECT_EQ(CheckCurvePreferences({0}).text(), "curve preference 0 is out of range (must be 1-65535)");
   EXPECT_EQ(CheckCurvePreferences({70000}).text(), "curve preference 70000 is out of range (must be 1-65535)");
   EXPECT_EQ(CheckCurvePreferences({23, 29, 23}).text(), "duplicate curve preference 23");
+  EXPECT_EQ(CheckCurvePreferences({1}).text(), "curve preference 1 is not supported by the current Go version");
   EXPECT_THAT(CheckCurvePreferences({4588}).text(), testing::StartsWith("curve preference 4588 is not supported"));
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "net/tls_settings.h"
 #include "serving/replies.h"
 #include "serving/url_text.h"
 #include "util/seldom.h"
@@ -66,9 +67,9 @@ Result<std::unique_ptr<SecureServer>> SecureServer::Open(const ServingOptions& o
   if (!surroundings.random) surroundings.random = Random;
   const std::vector<std::string> errors = Validate(options);
   if (!errors.empty()) return Error(Joined(errors));
+  if (const Error error = CheckSettings(options); !error.ok()) return error;
   std::unique_ptr<SecureServer> made(new SecureServer(std::move(surroundings)));
   if (options.secure_port == 0) return made;
-  for (const std::string& warning : WarningsOf(options)) made->around_.log.Say(LogSeverity::kWarning, warning);
   if (Error error = made->SetUp(options); !error.ok()) return error;
   if (Error error = made->SetUpAuthentication(options); !error.ok()) return error;
   if (Error error = made->SetUpAuthorization(options); !error.ok()) return error;
@@ -82,6 +83,11 @@ std::function<void(const std::string&)> SecureServer::Warner(const char* what) c
 }
 
 Error SecureServer::SetUp(const ServingOptions& options) {
+  for (const std::string& suite : net::UnavailableCipherSuites(options.tls_cipher_suites)) {
+    around_.log.Say(LogSeverity::kWarning, "--tls-cipher-suites: " + suite +
+                                               " is not offered to clients: the OpenSSL that we run with does not "
+                                               "have it");
+  }
   Result<ServingCertificate> certificate = ChooseCertificate(options, around_.wall_clock.Now());
   if (!certificate.ok()) return certificate.error();
   if (!certificate->said.empty()) around_.log.Say(LogSeverity::kInfo, certificate->said);

@@ -9,22 +9,16 @@
 #include "net/http_text.h"
 #include "net/tls_settings.h"
 #include "serving/authorizer.h"
+#include "util/text.h"
 
 namespace berth::serving {
 namespace {
-
-std::string_view Trim(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\n\v\f";
-  const size_t begin = text.find_first_not_of(kBlanks);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
-}
 
 std::vector<std::string> Split(std::string_view text) {
   std::vector<std::string> parts;
   for (;;) {
     const size_t comma = text.find(',');
-    parts.emplace_back(Trim(text.substr(0, comma)));
+    parts.emplace_back(util::Trimmed(text.substr(0, comma)));
     if (comma == std::string_view::npos) return parts;
     text.remove_prefix(comma + 1);
   }
@@ -45,11 +39,11 @@ Result<net::NamedCertificate> ParseNamedCertificate(std::string_view text) {
   net::NamedCertificate named;
   const size_t colon = text.find(':');
   if (colon != std::string_view::npos) {
-    const std::string_view names = Trim(text.substr(colon + 1));
+    const std::string_view names = util::Trimmed(text.substr(colon + 1));
     if (names.empty()) return Error("empty names list is not allowed");
     named.names = Split(names);
   }
-  std::vector<std::string> files = Split(Trim(text.substr(0, colon)));
+  std::vector<std::string> files = Split(util::Trimmed(text.substr(0, colon)));
   if (files.size() != 2) return Error("expected comma separated certificate and key file paths");
   named.certificate_file = std::move(files[0]);
   named.key_file = std::move(files[1]);
@@ -58,10 +52,10 @@ Result<net::NamedCertificate> ParseNamedCertificate(std::string_view text) {
 
 std::vector<std::string> Validate(const ServingOptions& options) {
   std::vector<std::string> errors;
-  const auto note = [&](const Error& error) {
-    if (!error.ok()) errors.push_back(error.text());
-  };
-  if (options.secure_port < 0 || options.secure_port > 65535) {
+  if (options.secure_port > 65535) {
+    errors.push_back("--secure-port " + std::to_string(options.secure_port) +
+                     " must be between 1 and 65535, inclusive. It cannot be turned off with 0");
+  } else if (options.secure_port < 0) {
     errors.push_back("--secure-port " + std::to_string(options.secure_port) +
                      " must be between 0 and 65535, inclusive. 0 for turning off secure port");
   }
@@ -76,7 +70,7 @@ std::vector<std::string> Validate(const ServingOptions& options) {
       {"requestheader-allowed-names", &names.allowed_clients},
       {"requestheader-uid-headers", &names.uid}};
   for (const auto& [flag, values] : lists) {
-    if (std::ranges::any_of(*values, [](const std::string& value) { return Trim(value).empty(); }))
+    if (std::ranges::any_of(*values, [](const std::string& value) { return util::Trimmed(value).empty(); }))
       errors.push_back("empty value in \"" + std::string(flag) + "\"");
   }
   if (!names.uid.empty() && !Has(names.uid, "X-Remote-Uid")) {
@@ -84,15 +78,18 @@ std::vector<std::string> Validate(const ServingOptions& options) {
         "--requestheader-uid-headers is set without specifying the standard X-Remote-Uid header - API aggregation will "
         "not work");
   }
-  if (options.secure_port == 0) return errors;
-  if (options.tls_cert_file.empty() != options.tls_private_key_file.empty())
-    errors.emplace_back("--tls-cert-file and --tls-private-key-file must be given together");
-  if (const auto version = net::ParseTlsVersion(options.tls_min_version); !version.ok()) note(version.error());
-  if (const auto suites = net::OpenSslCipherList(options.tls_cipher_suites); !suites.ok()) note(suites.error());
-  note(net::CheckCurvePreferences(options.tls_curve_preferences));
-  if (const auto paths = AllowedPaths::Parse(options.authorization_always_allow_paths); !paths.ok())
-    note(paths.error());
   return errors;
+}
+
+Error CheckSettings(const ServingOptions& options) {
+  if (options.secure_port == 0) return Error::Ok();
+  if (options.tls_cert_file.empty() != options.tls_private_key_file.empty())
+    return Error("missing filename for serving cert");
+  if (const auto suites = net::OpenSslCipherList(options.tls_cipher_suites); !suites.ok()) return suites.error();
+  if (Error error = net::CheckCurvePreferences(options.tls_curve_preferences); !error.ok()) return error;
+  if (const auto version = net::ParseTlsVersion(options.tls_min_version); !version.ok()) return version.error();
+  const auto paths = AllowedPaths::Parse(options.authorization_always_allow_paths);
+  return paths.ok() ? Error::Ok() : paths.error();
 }
 
 std::vector<std::string> WarningsOf(const ServingOptions& options) {
@@ -112,10 +109,6 @@ std::vector<std::string> WarningsOf(const ServingOptions& options) {
     warnings.emplace_back(
         "--requestheader-extra-headers-prefix is set without specifying the standard X-Remote-Extra- header prefix - "
         "API aggregation will not work");
-  }
-  for (const std::string& suite : net::UnavailableCipherSuites(options.tls_cipher_suites)) {
-    warnings.push_back("--tls-cipher-suites: " + suite +
-                       " is not offered to clients: the OpenSSL that we run with does not have it");
   }
   return warnings;
 }

@@ -19,7 +19,7 @@ struct ServingOptions {
 
   // Secure serving.
   std::string bind_address = "0.0.0.0";  // empty and unspecified addresses: all, of both families
-  int32_t secure_port = 10259;           // 0: nothing is served, and nothing of the rest is looked at
+  int64_t secure_port = 10259;           // 0: nothing is served, and nothing of the rest is looked at
   bool permit_port_sharing = false;
   bool permit_address_sharing = false;  // the system allows that always
   std::string cert_dir;
@@ -51,8 +51,11 @@ struct ServingOptions {
 // A value of --tls-sni-cert-key: "foo.crt,foo.key:*.foo.com,foo.com".
 Result<net::NamedCertificate> ParseNamedCertificate(std::string_view text);
 
-// Everything that is wrong with them, as kube-scheduler says it. Files are not looked at.
+// Everything that is wrong with addresses and headers, as kube-scheduler says it.
 std::vector<std::string> Validate(const ServingOptions& options);
+// The first thing that is wrong with TLS and paths, which nobody looks at unless something is served. Files are not
+// looked at.
+Error CheckSettings(const ServingOptions& options);
 // What works, but most likely not as it was meant.
 std::vector<std::string> WarningsOf(const ServingOptions& options);
 

@@ -46,21 +46,32 @@ TEST(ServingOptionsTest, AllThatIsWrongIsSaid) {
   options.bind_address = "here";
   options.requestheader.user = {" "};
   options.requestheader.uid = {"X-Uid"};
-  options.tls_min_version = "1.2";
-  options.tls_cipher_suites = {"NONE"};
-  options.tls_curve_preferences = {1, 1};
-  options.tls_cert_file = "a";
-  options.authorization_always_allow_paths = {"/a*b"};
   EXPECT_THAT(
       Validate(options),
       ElementsAre(
-          "--secure-port 70000 must be between 0 and 65535, inclusive. 0 for turning off secure port",
+          "--secure-port 70000 must be between 1 and 65535, inclusive. It cannot be turned off with 0",
           "--bind-address: failed to parse IP: \"here\"", "empty value in \"requestheader-username-headers\"",
           "--requestheader-uid-headers is set without specifying the standard X-Remote-Uid header - API aggregation "
-          "will not work",
-          "--tls-cert-file and --tls-private-key-file must be given together", "unknown tls version \"1.2\"",
-          "Cipher suite NONE not supported or doesn't exist", HasSubstr("curve preference 1 is not supported"),
-          "only trailing * allowed in \"a*b\""));
+          "will not work"));
+  options.secure_port = -1;
+  EXPECT_THAT(Validate(options).front(),
+              "--secure-port -1 must be between 0 and 65535, inclusive. 0 for turning off secure port");
+}
+
+TEST(ServingOptionsTest, OfSettingsTheFirstThatIsWrongIsSaidIfAnythingIsServed) {
+  ServingOptions options;
+  options.authorization_always_allow_paths = {"/a*b"};
+  EXPECT_EQ(CheckSettings(options).text(), "only trailing * allowed in \"a*b\"");
+  options.tls_min_version = "1.2";
+  EXPECT_EQ(CheckSettings(options).text(), "unknown tls version \"1.2\"");
+  options.tls_curve_preferences = {1};
+  EXPECT_THAT(CheckSettings(options).text(), HasSubstr("curve preference 1 is not supported"));
+  options.tls_cipher_suites = {"NONE"};
+  EXPECT_EQ(CheckSettings(options).text(), "Cipher suite NONE not supported or doesn't exist");
+  options.tls_cert_file = "a";
+  EXPECT_EQ(CheckSettings(options).text(), "missing filename for serving cert");
+  options.secure_port = 0;
+  EXPECT_TRUE(CheckSettings(options).ok());
 }
 
 TEST(ServingOptionsTest, HeadersThatNobodySendsAreWarnedOf) {

@@ -147,10 +147,13 @@ int Start(SchedulerFlags flags, config::FeatureGates gates, const Registry& regi
     }
   }
   if (const Error error = CheckElection(loaded->config.leader_election); !error.ok()) return Fail(log, error);
-  if (const std::string sentence = NotBuiltYet(); !sentence.empty()) log.Say(LogSeverity::kWarning, sentence);
-  if (process) return process(*loaded, registry, log);
-  log.Print("berth scheduler is not there yet: flags and configuration are right, and nothing runs them");
-  return kBadInput;
+  // Pods would be placed without asking those who are to be asked.
+  if (!loaded->config.extenders.empty()) {
+    return Fail(log, Error("extenders[0].urlPrefix: " + util::Quoted(loaded->config.extenders.front().url_prefix) +
+                           ": extenders are not supported by berth scheduler yet"));
+  }
+  log.Say(LogSeverity::kWarning, NotBuiltYet());
+  return process(*loaded, registry, log);
 }
 
 }  // namespace

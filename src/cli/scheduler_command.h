@@ -18,10 +18,10 @@ namespace berth::cli {
 // Runs the scheduler until it ends; returns the exit code.
 using SchedulerProcess = std::function<int(const LoadedScheduler&, const Registry&, util::Log&)>;
 
-// Flags, gates, version, log, configuration, --write-config-to, in kube-scheduler's order, and then `process`; without
-// one, a sentence. Returns 0, 1 when something is wrong, or what the process returns. `program` is how it was called.
+// Flags, gates, version, log, configuration, --write-config-to, in kube-scheduler's order, and then `process`. Returns
+// 0, 1 when something is wrong, or what the process returns. `program` is how it was called.
 // The log goes to `log_fd`, which nobody has to read (see util::Log), or to `err` if that is negative.
 int SchedulerCommand(const std::vector<std::string>& args, std::string_view program, const Registry& registry,
-                     std::ostream& out, std::ostream& err, int log_fd = -1, const SchedulerProcess& process = nullptr);
+                     std::ostream& out, std::ostream& err, int log_fd, const SchedulerProcess& process);
 
 }  // namespace berth::cli

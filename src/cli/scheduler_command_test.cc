@@ -375,11 +375,14 @@ TEST_F(SchedulerCommandTest, PluginsAreCheckedBeforeAnythingIsWritten) {
   EXPECT_FALSE(std::filesystem::exists(file));
 }
 
-TEST_F(SchedulerCommandTest, WithoutAProcessItSaysSo) {
-  std::ostringstream out, err;
-  EXPECT_EQ(SchedulerCommand({"--kubeconfig=" + kubeconfig_}, "berth scheduler", registry_, out, err), 2);
-  EXPECT_THAT(err.str(), EndsWith("\nberth scheduler is not there yet: flags and configuration are right, and nothing "
-                                  "runs them\n"));
+TEST_F(SchedulerCommandTest, ExtendersAreRefusedAndNotPassedOver) {
+  const std::string config = Write("config.yaml",
+                                   "apiVersion: kubescheduler.config.k8s.io/v1\n"
+                                   "kind: KubeSchedulerConfiguration\n"
+                                   "extenders: [{urlPrefix: \"http://127.0.0.1:1\", filterVerb: f}]\n");
+  EXPECT_EQ(Failure({"--config=" + config, "--master=127.0.0.1:1"}),
+            R"(extenders[0].urlPrefix: \"http://127.0.0.1:1\": extenders are not supported by berth scheduler yet)");
+  EXPECT_EQ(Run({"--config=" + config, "--master=127.0.0.1:1", "--write-config-to=" + folder_ + "/w.yaml"}).code, 0);
 }
 
 // Ours, all of it.

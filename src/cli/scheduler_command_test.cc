@@ -129,7 +129,7 @@ TEST_F(SchedulerCommandTest, GatesAreReadBeforeTheLogAndKeptForTheProcess) {
   EXPECT_EQ(Failure({"--feature-gates=ComponentFlagz=false"}), "");
   EXPECT_FALSE(loaded_.gates.enabled("ComponentFlagz"));
   const Ran ran = Run({"--kubeconfig=" + kubeconfig_, "--feature-gates=SchedulerQueueingHints=true,KMSv1=false",
-                       "--feature-gates=WatchListClient=false,PodsAPI=true"});
+                       "--feature-gates=ClientsAllowCARotation=false,PodsAPI=true"});
   EXPECT_EQ(ran.code, 7);
   EXPECT_THAT(ran.err, HasSubstr("] \"Warning: setting GA feature gate. It will be removed in a future release.\" "
                                  "featureGate=\"SchedulerQueueingHints\" value=true\n"));
@@ -138,7 +138,7 @@ TEST_F(SchedulerCommandTest, GatesAreReadBeforeTheLogAndKeptForTheProcess) {
   EXPECT_THAT(ran.err, HasSubstr("] component has alpha features enabled in emulated version, this is unsupported: "
                                  "features=[PodsAPI]\n"));
   // Ours.
-  EXPECT_THAT(ran.err, HasSubstr("] \"Feature gate has no effect in Berth\" featureGate=\"WatchListClient\" "
+  EXPECT_THAT(ran.err, HasSubstr("] \"Feature gate has no effect in Berth\" featureGate=\"ClientsAllowCARotation\" "
                                  "value=false\n"));
 }
 

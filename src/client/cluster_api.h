@@ -52,6 +52,7 @@ struct WatchEvent {
   Type type = Type::kBookmark;
   std::optional<ClusterObject> object;  // none for a bookmark; for a deletion its last state
   std::string resource_version;         // of the event: what to resume from
+  bool initial_end = false;             // a bookmark: of a streamed list, all that was there has been told
 };
 struct WatchCallbacks {
   std::function<void(const WatchEvent&)> event;
@@ -138,6 +139,11 @@ class ClusterApi {
   // Everything after `resource_version`.
   virtual std::unique_ptr<Watch> StartWatch(Kind kind, const std::string& resource_version,
                                             WatchCallbacks callbacks) = 0;
+  // A list as a watch that begins with everything there is: kAdded for each object (and what changes meanwhile, as it
+  // comes), then a bookmark with initial_end and the version of it all, then what any watch brings. Nothing of it is
+  // older than what was seen before of that kind. closed before initial_end: gone() if the server does not have so new
+  // or so old a version, and the next list, streamed or not, asks for whatever it has. Null: this door does not stream.
+  virtual std::unique_ptr<Watch> StartStreamedList(Kind, WatchCallbacks) { return nullptr; }
   // The pod as it is now; null unless ok(). Finished pods are found as well.
   virtual void GetPod(const std::string& ns, const std::string& name,
                       std::function<void(const ApiStatus&, Ptr<Pod>)> done) = 0;

@@ -28,6 +28,7 @@ struct FakeRequest {
   std::string method, target, head, body;
 
   bool watch() const { return target.find("watch=true") != std::string::npos; }
+  bool streamed_list() const { return target.find("sendInitialEvents=true") != std::string::npos; }
   // "name: value" in the head, as it was written.
   bool Has(std::string_view line) const { return head.find(line) != std::string::npos; }
 };
@@ -150,6 +151,16 @@ class FakeApiServer {
     const std::lock_guard lock(mutex_);
     return watches_.size();
   }
+  // Streamed lists are watches as any other. Without it they are refused as by a server that does not have them.
+  void StreamLists() {
+    const std::lock_guard lock(mutex_);
+    streams_lists_ = true;
+  }
+  // How many were refused.
+  size_t refused_streams() const {
+    const std::lock_guard lock(mutex_);
+    return refused_streams_;
+  }
   // Watches are refused with it, instead of being opened; status 0: opened.
   void RefuseWatches(FakeReply reply) {
     const std::lock_guard lock(mutex_);
@@ -157,6 +168,11 @@ class FakeApiServer {
   }
 
  private:
+  static std::string NoStreamJson() {
+    return R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","reason":"Invalid","code":422,)"
+           R"("message":"sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList )"
+           R"(feature gate is enabled"})";
+  }
   void Accept() {
     for (;;) {
       const int fd = ::accept(listener_, nullptr, nullptr);
@@ -209,7 +225,8 @@ class FakeApiServer {
     std::unique_lock lock(mutex_);
     if (stopped_) return false;
     FakeReply reply;
-    if (request.watch() && refusal_.status == 0) {
+    const bool stream = request.streamed_list() && !streams_lists_;
+    if (request.watch() && !stream && refusal_.status == 0) {
       auto watch = std::make_shared<FakeWatch>(fd, request);
       watch->Raw("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n");
       watches_.push_back(watch);
@@ -218,7 +235,10 @@ class FakeApiServer {
       watch->Wait();
       return false;
     }
-    if (request.watch()) {
+    if (stream) {
+      ++refused_streams_;
+      reply = {422, NoStreamJson(), ""};
+    } else if (request.watch()) {
       reply = refusal_;
     } else {
       requests_.push_back(request);
@@ -240,6 +260,8 @@ class FakeApiServer {
   std::vector<FakeRequest> requests_;
   std::vector<std::shared_ptr<FakeWatch>> watches_;
   FakeReply refusal_{0, "", ""};
+  bool streams_lists_ = false;
+  size_t refused_streams_ = 0;
   std::vector<int> open_;
   size_t accepted_ = 0;
   bool stopped_ = false;
@@ -263,6 +285,12 @@ inline std::string ListJson(const std::string& kind, const std::string& version,
 inline std::string StatusJson(int code, const std::string& message, const std::string& reason = "") {
   return R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":")" + message +
          R"(","reason":")" + reason + R"(","code":)" + std::to_string(code) + "}";
+}
+
+// The bookmark at the end of the initial events of a streamed list.
+inline std::string InitialEndJson(const std::string& kind, uint64_t version) {
+  return R"({"kind":")" + kind + R"(","apiVersion":"v1","metadata":{"resourceVersion":")" + std::to_string(version) +
+         R"(","creationTimestamp":null,"annotations":{"k8s.io/initial-events-end":"true"}}})";
 }
 
 // As a server answers a binding.

@@ -105,6 +105,8 @@ struct LiveCluster::Impl {
   void SendLease(ApiRequest request, const Lease& asked, bool written,
                  std::function<void(const ApiStatus&, const Lease&)> done);
   void Saw(Kind kind, const std::string& version);
+  // `query`: where it starts.
+  std::unique_ptr<Watch> OpenWatch(Kind kind, WatchStart start, const std::string& query, WatchCallbacks callbacks);
   void Ask(const std::shared_ptr<ListRun>& run);
   void OnPage(const std::shared_ptr<ListRun>& run, ApiReply reply);
   void Finish(const std::shared_ptr<ListRun>& run, ApiStatus status);
@@ -276,32 +278,61 @@ void LiveCluster::KeepAnnotations(const AnnotationKeys& keys) {
 
 std::unique_ptr<Watch> LiveCluster::StartWatch(Kind kind, const std::string& resource_version,
                                                WatchCallbacks callbacks) {
+  return impl_->OpenWatch(kind, WatchStart::kVersion,
+                          "watch=true&allowWatchBookmarks=true&resourceVersion=" + UrlEncode(resource_version),
+                          std::move(callbacks));
+}
+
+std::unique_ptr<Watch> LiveCluster::StartStreamedList(Kind kind, WatchCallbacks callbacks) {
   Impl* impl = impl_.get();
-  const uint64_t random = impl->options.random ? impl->options.random() : impl->fallback_random.Next();
+  if (!impl->options.streamed_lists) return nullptr;
+  const std::string& newest = impl->versions[static_cast<size_t>(kind)];
+  std::string query = "watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
+  if (!newest.empty()) query += "&resourceVersion=" + UrlEncode(newest);
+  auto complete = std::make_shared<bool>(false);
+  callbacks.event = [impl, kind, complete, tell = std::move(callbacks.event)](const WatchEvent& event) {
+    if (event.initial_end && !*complete) {
+      *complete = true;
+      // What the server says now counts: it may have been restored from a backup.
+      impl->versions[static_cast<size_t>(kind)].clear();
+      impl->Saw(kind, event.resource_version);
+    }
+    tell(event);
+  };
+  callbacks.closed = [impl, kind, complete, tell = std::move(callbacks.closed)](const ApiStatus& status) {
+    // The server has lost what we saw, or forgotten it.
+    if (status.gone() && !*complete) impl->versions[static_cast<size_t>(kind)].clear();
+    tell(status);
+  };
+  return impl->OpenWatch(kind, WatchStart::kEverything, query, std::move(callbacks));
+}
+
+std::unique_ptr<Watch> LiveCluster::Impl::OpenWatch(Kind kind, WatchStart start, const std::string& query,
+                                                    WatchCallbacks callbacks) {
+  const uint64_t random = options.random ? options.random() : fallback_random.Next();
   const int64_t seconds = kMinWatchSeconds + static_cast<int64_t>(random % static_cast<uint64_t>(kMinWatchSeconds));
-  const std::string authorization = impl->credentials.Header();
+  const std::string authorization = credentials.Header();
   net::ClientRequest request;
-  request.path = std::string(CollectionPath(kind)) + "?" + std::string(Selection(kind)) +
-                 "watch=true&allowWatchBookmarks=true&resourceVersion=" + UrlEncode(resource_version) +
+  request.path = std::string(CollectionPath(kind)) + "?" + std::string(Selection(kind)) + query +
                  "&timeoutSeconds=" + std::to_string(seconds);
-  request.headers = impl->reads->HeadersWith(authorization);
-  request.timeout = impl->options.request_timeout;
+  request.headers = reads->HeadersWith(authorization);
+  request.timeout = options.request_timeout;
   request.read_timeout = Duration::Seconds(seconds + kWatchPatienceSeconds);
 
-  const util::OwnerLink<Impl> door = impl->door.link();
-  callbacks.event = door.Guard([impl, kind, event = std::move(callbacks.event)](const WatchEvent& news) {
-    impl->Saw(kind, news.resource_version);
+  const util::OwnerLink<Impl> link = door.link();
+  callbacks.event = link.Guard([this, kind, event = std::move(callbacks.event)](const WatchEvent& news) {
+    Saw(kind, news.resource_version);
     event(news);
   });
-  callbacks.closed = door.Guard(std::move(callbacks.closed));
-  if (callbacks.opened) callbacks.opened = door.Guard(std::move(callbacks.opened));
+  callbacks.closed = link.Guard(std::move(callbacks.closed));
+  if (callbacks.opened) callbacks.opened = link.Guard(std::move(callbacks.opened));
   auto handle = std::make_unique<WatchHandle>();
   auto watch = std::make_shared<LiveWatch>(
-      kind, impl->annotations, impl->inbox, handle->link(), std::move(callbacks),
-      LiveWatchLimits{impl->options.max_line_bytes, impl->options.max_unread_bytes},
-      [impl](std::string sentence) { impl->Warn(std::move(sentence)); },
-      [impl, authorization] { return impl->credentials.Renew(authorization); });
-  handle->Hold(impl->reads->client().Stream(
+      kind, start, annotations, inbox, handle->link(), std::move(callbacks),
+      LiveWatchLimits{options.max_line_bytes, options.max_unread_bytes, kMaxObjects},
+      [this](std::string sentence) { Warn(std::move(sentence)); },
+      [this, authorization] { return credentials.Renew(authorization); });
+  handle->Hold(reads->client().Stream(
       std::move(request), [watch](int status, const net::Headers&) { watch->OnHead(status); },
       [watch](std::string_view piece) { watch->OnPiece(piece); },
       [watch](const Error& error) { watch->OnEnd(error); }));

@@ -22,6 +22,8 @@ struct LiveOptions {
   double qps = 50;
   int burst = 100;
   int page_size = 500;  // objects per answer of a list, where the server does pages
+  // Lists come as events of a watch, one object at a time, where the server can do that (gate WatchListClient).
+  bool streamed_lists = true;
   std::string user_agent = "berth";
   std::string reporting_instance;  // of events; empty: the controller's name and the host's
   Duration request_timeout = Duration::Seconds(30);
@@ -31,7 +33,7 @@ struct LiveOptions {
   uint64_t max_page_bytes = uint64_t{1} << 30;        // of one answer of a list; a larger one is asked for in pages
   size_t max_line_bytes = size_t{16} << 20;           // of one event of a watch
   uint64_t max_unread_bytes = uint64_t{256} << 20;    // of events of a watch that nobody has taken; then it is cut
-  std::function<uint64_t()> random;                   // null: a generator of its own. Called within StartWatch
+  std::function<uint64_t()> random;                   // null: a generator of its own. Called when a watch starts
   // What no answer tells: objects that were passed over, events that are lost, files with certificates or a token that
   // cannot be used any more. Called through the inbox; may be null.
   std::function<void(const std::string& sentence)> warning;
@@ -40,8 +42,9 @@ struct LiveOptions {
 // Lists, watches and writes over HTTP/1.1: a connection for each watch, kept ones for the rest. What arrives is decoded
 // on a thread of the client; answers travel through the inbox.
 //
-// Lists begin with what the server has at hand (resourceVersion 0), which most servers send whole, whatever the size of
-// pages; later ones are never older than what was seen before of that kind, unless the server says that it has no such
+// A streamed list (StartStreamedList) is decoded object by object and held nowhere as a whole. Others begin with what
+// the server has at hand (resourceVersion 0), which most servers send whole, whatever the size of pages. Later lists of
+// either kind are never older than what was seen before of that kind, unless the server says that it has no such
 // version any more. A kind whose list does not fit into max_page_bytes is listed from the store (no resourceVersion)
 // from then on, which every server does in pages. Objects that cannot be read are passed over with a warning; an event
 // with one counts as a bookmark, or as a deletion if it is one.
@@ -67,6 +70,7 @@ class LiveCluster final : public ClusterApi {
   void KeepAnnotations(const AnnotationKeys& keys) override;
   void List(Kind kind, std::function<void(ListAnswer)> done) override;
   std::unique_ptr<Watch> StartWatch(Kind kind, const std::string& resource_version, WatchCallbacks callbacks) override;
+  std::unique_ptr<Watch> StartStreamedList(Kind kind, WatchCallbacks callbacks) override;
   void GetPod(const std::string& ns, const std::string& name,
               std::function<void(const ApiStatus&, Ptr<Pod>)> done) override;
   void Bind(const ObjectName& pod, const std::string& node, Answer done) override;

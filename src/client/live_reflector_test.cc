@@ -14,7 +14,9 @@ namespace berth::client {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 class Diary final : public ObjectHandler {
  public:
@@ -35,12 +37,21 @@ class LiveReflectorTest : public LiveClusterTest {
   ~LiveReflectorTest() override { reflector_ = nullptr; }
   void Start(FakeApiServer::Answer answer) {
     Serve(std::move(answer));
+    if (stream_) server_->StreamLists();
     reflector_ = std::make_unique<Reflector>(Kind::kPod, *api_, diary_, timers_, clock_, [] { return uint64_t{7}; });
     reflector_->Start();
   }
   // With one list that does not change.
   void StartWith(const std::string& list) {
     Start([list](const FakeRequest&) -> FakeReply { return {200, list, ""}; });
+  }
+  // As Until, for what no timer has to bring about.
+  void Await(const std::function<bool()>& done) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (!done() && std::chrono::steady_clock::now() < end) {
+      if (inbox_.Drain() == 0) inbox_.WaitFor(std::chrono::milliseconds(5));
+    }
+    EXPECT_TRUE(done()) << "it does not come";
   }
   std::vector<std::string> Told(size_t count) {
     Until([&] { return diary_.entries.size() >= count; });
@@ -57,6 +68,7 @@ class LiveReflectorTest : public LiveClusterTest {
     return target.substr(begin, target.find('&', begin) - begin);
   }
 
+  bool stream_ = false;  // the server streams lists
   Diary diary_;
   std::unique_ptr<Reflector> reflector_;
 };
@@ -72,6 +84,85 @@ TEST_F(LiveReflectorTest, ListsAndWatches) {
   watch->Event("MODIFIED", PodJson("a", 12));
   watch->Event("DELETED", PodJson("b", 13));
   EXPECT_THAT(Told(3), ElementsAre("add b@11", "update a@3 a@12", "delete b@13"));
+}
+
+TEST_F(LiveReflectorTest, ServersThatStreamListsAreNotListed) {
+  stream_ = true;
+  StartWith("none");
+  auto watch = server_->WaitForWatch(0);
+  EXPECT_EQ(watch->request().target,
+            "/api/v1/pods?fieldSelector=status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed&watch=true&"
+            "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=342");
+  watch->Event("ADDED", PodJson("a", 3));
+  watch->Event("ADDED", PodJson("b", 4));
+  watch->Event("BOOKMARK", InitialEndJson("Pod", 10));
+  watch->Event("MODIFIED", PodJson("a", 12));
+  Await([&] { return diary_.entries.size() >= 3; });
+  EXPECT_THAT(diary_.Take(), ElementsAre("add a@3", "add b@4", "update a@3 a@12"));
+
+  // Too old: not older than what was seen; that is not there any more either: whatever is there.
+  watch->Event("ERROR", StatusJson(410, "too old resource version: 12 (20)", "Expired"));
+  Await([&] { return reflector_->lists() == 2; });
+  watch = server_->WaitForWatch(1);
+  EXPECT_THAT(watch->request().target, HasSubstr("&sendInitialEvents=true&"));
+  EXPECT_EQ(From(*watch), "12");
+  watch->Event("ERROR", StatusJson(504, "Too large resource version: 12, current: 5"));
+  Await([&] { return reflector_->lists() == 3; });
+  watch = server_->WaitForWatch(2);
+  EXPECT_THAT(watch->request().target, HasSubstr("&sendInitialEvents=true&"));
+  EXPECT_THAT(watch->request().target, Not(HasSubstr("resourceVersion=")));
+  watch->Event("ADDED", PodJson("b", 4));
+  watch->Event("BOOKMARK", InitialEndJson("Pod", 5));
+  watch->Event("ADDED", PodJson("c", 6));
+  Await([&] { return diary_.entries.size() >= 2; });
+  EXPECT_THAT(diary_.Take(), ElementsAre("delete a@12", "add c@6"));
+  watch->End();
+  Await([&] { return reflector_->watches() == 1; });
+  watch = server_->WaitForWatch(3);
+  EXPECT_EQ(From(*watch), "6");
+  EXPECT_THAT(watch->request().target, Not(HasSubstr("sendInitialEvents")));
+  EXPECT_THAT(server_->targets(), IsEmpty());
+  EXPECT_THAT(warnings_, IsEmpty());
+}
+
+TEST_F(LiveReflectorTest, AServerThatDoesNotStreamListsIsAskedOnce) {
+  StartWith(ListJson("PodList", "10", {PodJson("a", 3)}));
+  EXPECT_THAT(Told(1), ElementsAre("add a@3"));
+  WatchNumber(0)->Event("ERROR", StatusJson(410, "too old resource version"));
+  WatchNumber(1);
+  EXPECT_EQ(reflector_->lists(), 2u);
+  EXPECT_EQ(server_->refused_streams(), 1u);
+}
+
+TEST_F(LiveReflectorTest, StreamedListsCanBeSwitchedOff) {
+  options_.streamed_lists = false;
+  StartWith(ListJson("PodList", "10", {PodJson("a", 3)}));
+  EXPECT_THAT(Told(1), ElementsAre("add a@3"));
+  EXPECT_EQ(server_->refused_streams(), 0u);
+}
+
+TEST_F(LiveReflectorTest, AStreamedListThatLiesIsReplacedByAList) {
+  const std::vector<std::string> lies = {
+      "garbage\n", "[]\n", "{\"type\":\"WHAT\",\"object\":{}}\n",
+      "{\"type\":\"ADDED\",\"object\":{\"kind\":\"Node\",\"metadata\":{\"name\":\"a\"}}}\n",
+      "{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"Pod\",\"metadata\":{\"annotations\":"
+      "{\"k8s.io/initial-events-end\":\"true\"}}}}\n"};
+  stream_ = true;
+  for (const std::string& lie : lies) {
+    reflector_ = nullptr;
+    StartWith(ListJson("PodList", "10", {PodJson("b", 4)}));
+    const auto say = [&](size_t number) {
+      const auto watch = server_->WaitForWatch(number);
+      watch->Event("ADDED", PodJson("a", 3));
+      watch->Send(lie);
+    };
+    say(0);
+    Await([&] { return !reflector_->problem().empty(); });
+    Until([&] { return reflector_->lists() == 2; });  // the retry
+    say(1);
+    Await([&] { return !server_->targets().empty(); });
+    EXPECT_THAT(Told(1), ElementsAre("add b@4")) << lie;
+  }
 }
 
 TEST_F(LiveReflectorTest, ALineThatIsBrokenEveryTimeLeadsToANewList) {

@@ -11,6 +11,9 @@ namespace {
 
 constexpr size_t kMaxRefusal = size_t{64} << 10;
 constexpr size_t kKeptLine = size_t{1} << 20;
+constexpr size_t kMaxWarnings = 5;  // of the initial events, as of a page of a list
+
+constexpr int kGone = 410;
 
 ApiStatus Unreadable(std::string why) { return {0, std::move(why), ErrorKind::kOther, true}; }
 
@@ -64,10 +67,34 @@ void LiveWatch::ReadLine(Batch& batch, std::string_view text) {
   if (line_.capacity() > kKeptLine) line_ = {};
   if (!line.ok()) return Close(batch, Unreadable("no event: " + line.error().text()));
   WatchLine read = std::move(line).value();
-  if (!read.warning.empty()) warn_("watch of " + std::string(ToString(kind_)) + ": passed over: " + read.warning);
-  if (!read.event) return Close(batch, std::move(read.failure));
-  batch.bytes += text.size();
+  if (!read.warning.empty()) PassOver(read.warning);
+  if (!read.event) {
+    if (initial_ && read.version_too_large) read.failure.code = kGone;
+    return Close(batch, std::move(read.failure));
+  }
+  if (initial_) {
+    if (read.event->initial_end) {
+      EndInitial();
+    } else if (++initial_events_ > limits_.max_initial_events) {
+      return Close(batch, Unreadable("the initial events do not end"));
+    }
+  } else {
+    batch.bytes += text.size();
+  }
   batch.events.push_back(*std::move(read.event));
+}
+
+void LiveWatch::PassOver(const std::string& warning) {
+  if (initial_ && ++passed_over_ > kMaxWarnings) return;
+  warn_((initial_ ? "list of " : "watch of ") + std::string(ToString(kind_)) + ": passed over: " + warning);
+}
+
+void LiveWatch::EndInitial() {
+  initial_ = false;
+  if (passed_over_ <= kMaxWarnings) return;
+  warn_("list of " + std::string(ToString(kind_)) + ": passed over: and " +
+        std::to_string(passed_over_ - kMaxWarnings) + " more objects of kind " + std::string(ToString(kind_)) +
+        " in this answer");
 }
 
 void LiveWatch::OnEnd(const Error& error) {
@@ -77,12 +104,18 @@ void LiveWatch::OnEnd(const Error& error) {
     // What has no line end is no event yet; resuming brings it again.
     Close(batch, error.ok() ? ApiStatus{200, "the server ended the watch"} : ApiStatus{0, error.text()});
   } else if (status_ == 0) {
-    Close(batch, {0, error.ok() ? "no answer" : error.text()});
+    const bool late = !error.ok() && error.kind() == ErrorKind::kTimedOut;
+    Close(batch, {0, error.ok() ? "no answer" : error.text(), late ? ErrorKind::kTimedOut : ErrorKind::kOther});
   } else if (status_ == 401 && unauthorized_()) {
     Close(batch, {0, "the token was refused; there is a new one now"});
   } else {
-    // A success without a watch in it is no reason to believe anything.
-    Close(batch, {status_ < 300 ? 0 : status_, ReadRefusal(rest_).message});
+    const Refusal refusal = ReadRefusal(rest_);
+    if (status_ < 300) {
+      // A success without a watch in it is no reason to believe anything.
+      Close(batch, Unreadable("the server answered " + std::to_string(status_) + " and no watch"));
+    } else {
+      Close(batch, {streamed_list_ && refusal.version_too_large ? kGone : status_, refusal.message});
+    }
   }
   Post(std::move(batch));
 }

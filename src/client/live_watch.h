@@ -21,6 +21,12 @@ namespace berth::client {
 struct LiveWatchLimits {
   size_t max_line_bytes = size_t{16} << 20;
   uint64_t max_unread_bytes = uint64_t{256} << 20;
+  uint64_t max_initial_events = 20'000'000;  // more is a server that does not end
+};
+
+enum class WatchStart : uint8_t {
+  kVersion,     // with what comes after a version
+  kEverything,  // with all objects: a streamed list
 };
 
 // Shared by the connection, which fills it, and the letters, which empty it on the scheduling thread.
@@ -28,17 +34,21 @@ class LiveWatch : public std::enable_shared_from_this<LiveWatch> {
  public:
   // `watcher`: who watches; nothing is called once it has gone. `warn` is called on the connection's thread.
   // `unauthorized` says whether a new token is there by now.
-  LiveWatch(Kind kind, std::shared_ptr<const AnnotationKeys> keep, util::Inbox& inbox, util::OwnerLink<Watch> watcher,
-            WatchCallbacks callbacks, LiveWatchLimits limits, std::function<void(std::string)> warn,
-            std::function<bool()> unauthorized)
+  //
+  // What a streamed list begins with is not held against max_unread_bytes: whoever asked keeps all of it anyway.
+  LiveWatch(Kind kind, WatchStart start, std::shared_ptr<const AnnotationKeys> keep, util::Inbox& inbox,
+            util::OwnerLink<Watch> watcher, WatchCallbacks callbacks, LiveWatchLimits limits,
+            std::function<void(std::string)> warn, std::function<bool()> unauthorized)
       : kind_(kind),
+        streamed_list_(start == WatchStart::kEverything),
         keep_(std::move(keep)),
         inbox_(inbox),
         watcher_(std::move(watcher)),
         callbacks_(std::move(callbacks)),
         limits_(limits),
         warn_(std::move(warn)),
-        unauthorized_(std::move(unauthorized)) {}
+        unauthorized_(std::move(unauthorized)),
+        initial_(streamed_list_) {}
 
   // The connection's thread.
   void OnHead(int status);
@@ -52,10 +62,13 @@ class LiveWatch : public std::enable_shared_from_this<LiveWatch> {
     std::unique_ptr<ApiStatus> closed;  // after the events
   };
   void ReadLine(Batch& batch, std::string_view line);
+  void PassOver(const std::string& warning);
+  void EndInitial();
   void Close(Batch& batch, ApiStatus status);
   void Post(Batch batch);
 
   const Kind kind_;
+  const bool streamed_list_;
   const std::shared_ptr<const AnnotationKeys> keep_;
   util::Inbox& inbox_;
   const util::OwnerLink<Watch> watcher_;  // scheduling thread
@@ -69,6 +82,9 @@ class LiveWatch : public std::enable_shared_from_this<LiveWatch> {
   std::string rest_;  // a line without its end yet, or the body of a refusal
   std::string line_;  // the one that is being read; keeps its memory
   bool closed_ = false;
+  bool initial_;  // the end of the initial events has not come yet
+  uint64_t initial_events_ = 0;
+  size_t passed_over_ = 0;  // of the initial events
   std::atomic<uint64_t> unread_{0};
 };
 

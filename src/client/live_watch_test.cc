@@ -20,12 +20,13 @@ std::string Added(const std::string& name, uint64_t version) {
 }
 
 struct Fixture {
-  explicit Fixture(LiveWatchLimits limits = {}) {
+  explicit Fixture(LiveWatchLimits limits = {}, WatchStart start = WatchStart::kVersion) {
     watch = std::make_shared<LiveWatch>(
-        Kind::kPod, std::make_shared<const AnnotationKeys>(), inbox, handle->owner.link(),
+        Kind::kPod, start, std::make_shared<const AnnotationKeys>(), inbox, handle->owner.link(),
         WatchCallbacks{.event =
                            [this](const WatchEvent& event) {
-                             heard.push_back(event.object ? MetaOf(*event.object).name : "-" + event.resource_version);
+                             heard.push_back(event.object ? MetaOf(*event.object).name
+                                                          : (event.initial_end ? "=" : "-") + event.resource_version);
                              if (drop_at_event) handle.reset();
                            },
                        .closed =
@@ -186,6 +187,69 @@ TEST(LiveWatchTest, ARefusedTokenIsNoReasonToListAgainIfThereIsANewOne) {
   g.watch->OnHead(401);
   g.watch->OnEnd(Error::Ok());
   EXPECT_THAT(g.Heard(), ElementsAre("closed 0"));
+}
+
+TEST(LiveWatchTest, TheInitialEventsOfAStreamedListEndWithABookmarkThatSaysSo) {
+  Fixture f({.max_line_bytes = 1 << 20, .max_unread_bytes = 1000}, WatchStart::kEverything);
+  f.watch->OnHead(200);
+  // However many there are: whoever asked wants all of them.
+  for (uint64_t i = 0; i < 100; ++i) f.watch->OnPiece(Added("a", i));
+  const auto bookmark = [](const std::string& annotation) {
+    return R"({"type":"BOOKMARK","object":{"kind":"Pod","metadata":{"resourceVersion":"7","annotations":{)" +
+           annotation + "}}}}\n";
+  };
+  f.watch->OnPiece(bookmark(""));
+  f.watch->OnPiece(bookmark(R"("k8s.io/initial-events-end":"false")"));
+  f.watch->OnPiece(bookmark(R"("other":"true")"));
+  f.watch->OnPiece(bookmark(R"("k8s.io/initial-events-end":"true")"));
+  std::vector<std::string> heard = f.Heard();
+  ASSERT_EQ(heard.size(), 104u);
+  heard.erase(heard.begin(), heard.begin() + 100);
+  EXPECT_THAT(heard, ElementsAre("-7", "-7", "-7", "=7"));
+  // From there on it is a watch like any other.
+  for (uint64_t i = 0; i < 100; ++i) f.watch->OnPiece(Added("a", i));
+  EXPECT_EQ(f.Heard().back(), "closed 0");
+}
+
+TEST(LiveWatchTest, InitialEventsWithoutEndEnd) {
+  Fixture f({.max_initial_events = 10}, WatchStart::kEverything);
+  f.watch->OnHead(200);
+  for (uint64_t i = 0; i < 100; ++i) f.watch->OnPiece(Added("a", i));
+  const std::vector<std::string> heard = f.Heard();
+  EXPECT_EQ(heard.size(), 11u);
+  EXPECT_EQ(heard.back(), "closed 0");
+  EXPECT_THAT(f.why, HasSubstr("do not end"));
+}
+
+TEST(LiveWatchTest, OfManyInitialObjectsThatCannotBeReadAFewAreNamed) {
+  Fixture f({}, WatchStart::kEverything);
+  f.watch->OnHead(200);
+  for (int i = 0; i < 9; ++i) {
+    f.watch->OnPiece(
+        R"({"type":"ADDED","object":{"kind":"Pod","metadata":{"name":"bad","resourceVersion":"7"},"spec":7}})"
+        "\n");
+  }
+  f.watch->OnPiece(R"({"type":"BOOKMARK","object":)" + InitialEndJson("Pod", 9) + "}\n");
+  EXPECT_EQ(f.Heard().back(), "=9");
+  ASSERT_EQ(f.warnings.size(), 6u);
+  EXPECT_THAT(f.warnings[0], HasSubstr("list of Pod: passed over: Pod \"bad\": spec"));
+  EXPECT_EQ(f.warnings[5], "list of Pod: passed over: and 4 more objects of kind Pod in this answer");
+}
+
+TEST(LiveWatchTest, AVersionThatTheServerDoesNotHaveYetEndsAStreamedListAsOneThatItHasNoMore) {
+  const std::string status = StatusJson(504, "Too large resource version: 19, current: 5");
+  for (const WatchStart start : {WatchStart::kVersion, WatchStart::kEverything}) {
+    const std::string closed = start == WatchStart::kEverything ? "closed 410" : "closed 504";
+    Fixture f({}, start);
+    f.watch->OnHead(504);
+    f.watch->OnPiece(status);
+    f.watch->OnEnd(Error::Ok());
+    EXPECT_THAT(f.Heard(), ElementsAre(closed));
+    Fixture g({}, start);
+    g.watch->OnHead(200);
+    g.watch->OnPiece(R"({"type":"ERROR","object":)" + status + "}\n");
+    EXPECT_THAT(g.Heard(), ElementsAre(closed));
+  }
 }
 
 TEST(LiveWatchTest, NobodyIsCalledWhoHasGone) {

@@ -17,6 +17,8 @@ constexpr Duration kLastBackoff = Duration::Seconds(30);
 // A watch that lived this long was not a failure.
 constexpr Duration kWatchLived = Duration::Seconds(5);
 constexpr size_t kGraves = 4096;
+// How long a streamed list may bring nothing new. A server that has heard of them ends one within seconds.
+constexpr Duration kStreamPatience = Duration::Seconds(30);
 // A server that is just starting, or something in front of it, may answer 404 for a moment.
 constexpr uint32_t kMissingAfter = 3;
 
@@ -32,6 +34,13 @@ uint64_t VersionOf(const ClusterObject& object) { return VersionNumber(MetaOf(ob
 
 bool SameVersion(const ClusterObject& a, const ClusterObject& b) {
   return MetaOf(a).resource_version == MetaOf(b).resource_version && MetaOf(a).uid == MetaOf(b).uid;
+}
+
+// Whether a server that answers so will answer the same next time, so that it need not be asked.
+bool IsRefusal(const ApiStatus& status) {
+  if (status.code == 501) return true;
+  return status.code >= 300 && status.code < 500 && status.code != 401 && status.code != 403 && status.code != 404 &&
+         status.code != 408;
 }
 
 }  // namespace
@@ -51,37 +60,140 @@ Reflector::~Reflector() {
   if (timer_set_) timers_.Cancel(timer_);
 }
 
-void Reflector::Start() { List(); }
+void Reflector::Start() { Relist(); }
 
 const ClusterObject* Reflector::Find(std::string_view ns, std::string_view name) const {
   const auto it = objects_.find(KeyOf(ns, name));
   return it == objects_.end() ? nullptr : &it->second;
 }
 
-void Reflector::List() {
+void Reflector::Relist() {
   ++lists_;
   watch_.reset();
+  if (!may_stream_ || !StartStream()) List();
+}
+
+bool Reflector::StartStream() {
+  watch_opened_ = false;
+  streamed_ = std::make_unique<Streamed>();
+  watch_ = api_.StartStreamedList(kind_, Callbacks());
+  may_stream_ = watch_ != nullptr;
+  if (!may_stream_) streamed_.reset();
+  return may_stream_;
+}
+
+// A server that has never heard of streamed lists tells all objects as well, but not when that is all.
+void Reflector::AwaitProgress() {
+  timer_set_ = true;
+  timer_ = timers_.At(streamed_->progress + kStreamPatience, [this] {
+    timer_set_ = false;
+    if (clock_.Now() - streamed_->progress < kStreamPatience) return AwaitProgress();
+    OnStreamClosed({});
+  });
+}
+
+// What is known by then is not touched: objects that are gone would be found out at the end only.
+void Reflector::OnStreamed(const WatchEvent& event) {
+  const bool bookmark = event.type == WatchEvent::Type::kBookmark;
+  if (!bookmark && (!event.object || !MakesSense(*event.object)))
+    return OnStreamClosed({0, "an event makes no sense", ErrorKind::kOther, true});
+  if (heard_) heard_ = clock_.Now();
+  if (event.initial_end) return EndStream(event.resource_version);
+  if (bookmark) return;
+  uint64_t version = VersionOf(*event.object);
+  const bool deleted = event.type == WatchEvent::Type::kDeleted;
+  if (deleted) version = std::max(version, VersionNumber(event.resource_version));
+  const auto [at, added] = streamed_->by_key.try_emplace(KeyOf(MetaOf(*event.object)), streamed_->entries.size());
+  if (added) {
+    streamed_->entries.emplace_back();
+    streamed_->progress = clock_.Now();
+  }
+  Streamed::Entry& entry = streamed_->entries[at->second];
+  // What comes late, or twice, is passed over. Versions that are no numbers cannot be compared: the event is believed.
+  if (version != 0 && version < entry.version) return;
+  if (version == entry.version && version != 0 && !deleted) return;
+  entry.version = version;
+  entry.object = deleted ? std::nullopt : event.object;
+}
+
+// All has come: it replaces what was known, and the stream goes on as the watch.
+void Reflector::EndStream(const std::string& version) {
+  ListAnswer answer;
+  answer.resource_version = version;
+  answer.objects.reserve(streamed_->entries.size());
+  for (Streamed::Entry& entry : streamed_->entries) {
+    if (entry.object) answer.objects.push_back(*std::move(entry.object));
+  }
+  if (!MakesSense(answer)) return OnStreamClosed({0, "the answer makes no sense", ErrorKind::kOther, true});
+  streamed_.reset();
+  if (timer_set_) timers_.Cancel(timer_);
+  timer_set_ = false;
+  broken_streams_ = 0;
+  watch_started_ = clock_.Now();
+  watch_useful_ = false;
+  Take(answer);
+}
+
+// Before all has come.
+void Reflector::OnStreamClosed(const ApiStatus& status) {
+  watch_.reset();
+  streamed_.reset();
+  if (timer_set_) timers_.Cancel(timer_);
+  timer_set_ = false;
+  if (status.gone()) {
+    // Once from the last version, once from any.
+    if (gone_in_row_++ <= 1) return Relist();
+    Failed("list", status);
+    return Retry(&Reflector::Relist);
+  }
+  // Something in between may keep a stream to itself until it ends, but not a list: waiting in vain is breaking off.
+  const bool silent = status.code == 0 && !watch_opened_ && !status.unreadable && status.kind != ErrorKind::kTimedOut;
+  const bool broken = status.code == 0 && !silent && ++broken_streams_ == 1;
+  if (silent || broken || status.code == 429) {
+    Failed("list", status);
+    return Retry(&Reflector::Relist);
+  }
+  broken_streams_ = 0;
+  // One that ends well, or says nothing more, without having told all, does not know what it was asked for.
+  if (status.ok() && complain_) {
+    complain_("the server does not tell when it has sent all objects of kind " + std::string(ToString(kind_)) +
+              "; they are listed without streaming from now on");
+  }
+  if (status.ok() || (!watch_opened_ && IsRefusal(status))) may_stream_ = false;
+  List();
+}
+
+void Reflector::List() {
   api_.List(kind_, owner_.link().Guard([this](const ListAnswer& answer) { OnListed(answer); }));
 }
 
+bool Reflector::MakesSense(const ListAnswer& answer) const {
+  return VersionNumber(answer.resource_version) != 0 &&
+         std::all_of(answer.objects.begin(), answer.objects.end(),
+                     [this](const ClusterObject& object) { return MakesSense(object); });
+}
+
 void Reflector::OnListed(const ListAnswer& answer) {
-  const uint64_t version = VersionNumber(answer.resource_version);
-  const bool sense = answer.status.ok() && version != 0 &&
-                     std::all_of(answer.objects.begin(), answer.objects.end(),
-                                 [this](const ClusterObject& object) { return MakesSense(object); });
   if (IsMissingGroup(answer.status)) {
     const bool known = missing_;
     missing_ = ++not_found_ >= kMissingAfter;
     if (!known) Failed("list", answer.status);
     if (missing_) synced_ = true;
-    return Retry(&Reflector::List);
+    return Retry(&Reflector::Relist);
   }
   not_found_ = 0;
-  if (!sense) {
+  if (!answer.status.ok() || !MakesSense(answer)) {
     Failed("list", answer.status.ok() ? ApiStatus{0, "the answer makes no sense"} : answer.status);
-    return Retry(&Reflector::List);
+    return Retry(&Reflector::Relist);
   }
+  Take(answer);
+  StartWatch();
+}
+
+// Everything there is; told as what has changed since.
+void Reflector::Take(const ListAnswer& answer) {
   heard_ = clock_.Now();
+  not_found_ = 0;
   missing_ = false;
   problem_.clear();
 
@@ -107,11 +219,10 @@ void Reflector::OnListed(const ListAnswer& answer) {
   }
   graves_.clear();
   grave_order_.clear();
-  listed_version_ = version;
+  listed_version_ = VersionNumber(answer.resource_version);
   resource_version_ = answer.resource_version;
   unreadable_ = 0;
   synced_ = true;
-  StartWatch();
 }
 
 void Reflector::StartWatch() {
@@ -119,21 +230,27 @@ void Reflector::StartWatch() {
   watch_started_ = clock_.Now();
   watch_opened_ = false;
   watch_useful_ = false;
+  watch_ = api_.StartWatch(kind_, resource_version_, Callbacks());
+}
+
+WatchCallbacks Reflector::Callbacks() {
   const util::OwnerLink<Reflector> link = owner_.link();
-  watch_ = api_.StartWatch(kind_, resource_version_,
-                           {.event = link.Guard([this](const WatchEvent& event) { OnEvent(event); }),
-                            .closed = link.Guard([this](const ApiStatus& status) { OnClosed(status); }),
-                            .opened = link.Guard([this] {
-                              watch_opened_ = true;
-                              problem_.clear();
-                            })});
+  return {
+      .event = link.Guard([this](const WatchEvent& event) { streamed_ ? OnStreamed(event) : OnEvent(event); }),
+      .closed = link.Guard([this](const ApiStatus& status) { streamed_ ? OnStreamClosed(status) : OnClosed(status); }),
+      .opened = link.Guard([this] {
+        watch_opened_ = true;
+        if (!streamed_) return problem_.clear();
+        streamed_->progress = clock_.Now();
+        AwaitProgress();
+      })};
 }
 
 void Reflector::OnEvent(const WatchEvent& event) {
   const bool bookmark = event.type == WatchEvent::Type::kBookmark;
   if (!bookmark && (!event.object || !MakesSense(*event.object))) {
     Failed("watch", {0, "an event makes no sense"});
-    return Retry(&Reflector::List);
+    return Retry(&Reflector::Relist);
   }
   heard_ = clock_.Now();
 
@@ -167,19 +284,19 @@ void Reflector::OnClosed(const ApiStatus& status) {
   }
   if (status.gone()) {
     // The first time it is just news; a server that says it again and again needs rest.
-    if (gone_in_row_++ == 0) return List();
-    return Retry(&Reflector::List);
+    if (gone_in_row_++ == 0) return Relist();
+    return Retry(&Reflector::Relist);
   }
   if (status.unreadable && ++unreadable_ > 1) {
     if (complain_) {
       complain_("watch of " + std::string(ToString(kind_)) + ": what follows resource version " + resource_version_ +
                 " cannot be read: " + TextOf(status) + "; all objects are listed anew");
     }
-    return Retry(&Reflector::List);
+    return Retry(&Reflector::Relist);
   }
   if (!status.ok()) Failed("watch", status);
   const bool resumable = status.ok() || status.uncertain() || status.code == 429;
-  if (!resumable) return Retry(&Reflector::List);
+  if (!resumable) return Retry(&Reflector::Relist);
   if (useful) return StartWatch();
   Retry(&Reflector::StartWatch);
 }

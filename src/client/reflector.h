@@ -37,6 +37,12 @@ class ObjectHandler {
 // answer that makes no sense, leads to a new list, whose differences are told as if they had been watched. Failures are
 // retried after 0.8 s, doubling to 30 s, each with jitter.
 //
+// Where the door streams lists, a list is the beginning of a watch, which goes on when all that was there has come;
+// only then is it told, as a whole. A server that refuses, or does not tell the end within 30 s of the last new object,
+// is listed in the ordinary way: for good, unless it may only be that we are not let in (401, 403), that the kind is
+// not there yet (404), or that the server is ill (5xx). One that begins and breaks off is asked once more before that.
+// A server that does not answer at all, or asks for patience (429), would not list either: it is asked again later.
+//
 // Peers lie: an event that is older than what is known (duplicate, out of order) is passed over, and so is one that
 // would bring back an object that was deleted later, or that was gone when the list was made. A name is one object at a
 // time: a deletion of a newer version than the object known by that name tells that this one is gone too, whatever the
@@ -74,7 +80,7 @@ class Reflector {
   // Why the last list or watch failed; empty since one has succeeded.
   const std::string& problem() const { return problem_; }
   // A watch is open: no list, no retry is under way.
-  bool watching() const { return watch_ != nullptr; }
+  bool watching() const { return watch_ != nullptr && !streamed_; }
   Kind kind() const { return kind_; }
   // What we know; null when absent. Valid until the next change.
   const ClusterObject* Find(std::string_view ns, std::string_view name) const;
@@ -90,15 +96,34 @@ class Reflector {
   }
   // When the server last said anything: a list, an event, a bookmark. No value before the first list.
   std::optional<Time> heard() const { return heard_; }
-  // How often there was a reason to list, and to watch.
+  // How often there was a reason to list, and to watch. A streamed list is a list, and not a watch.
   uint64_t lists() const { return lists_; }
   uint64_t watches() const { return watches_; }
 
  private:
   using Objects = std::unordered_map<std::string, ClusterObject, SecretStringHash, std::equal_to<>>;
+  // A streamed list as far as it has come.
+  struct Streamed {
+    struct Entry {
+      std::optional<ClusterObject> object;  // none: deleted
+      uint64_t version = 0;
+    };
+    std::vector<Entry> entries;  // in the order in which they came
+    std::unordered_map<std::string, size_t, SecretStringHash, std::equal_to<>> by_key;
+    Time progress;  // when something new last came
+  };
+  void Relist();
+  bool StartStream();
+  void OnStreamed(const WatchEvent& event);
+  void OnStreamClosed(const ApiStatus& status);
+  void EndStream(const std::string& version);
+  void AwaitProgress();
   void List();
   void OnListed(const ListAnswer& answer);
+  bool MakesSense(const ListAnswer& answer) const;
+  void Take(const ListAnswer& answer);
   void StartWatch();
+  WatchCallbacks Callbacks();
   void OnEvent(const WatchEvent& event);
   void OnClosed(const ApiStatus& status);
   void Retry(void (Reflector::*what)());
@@ -125,8 +150,11 @@ class Reflector {
   std::unordered_map<std::string, uint64_t, SecretStringHash, std::equal_to<>> graves_;
   std::deque<std::pair<std::string, uint64_t>> grave_order_;
   std::unique_ptr<Watch> watch_;
-  std::string resource_version_;  // the newest one heard of
-  uint64_t listed_version_ = 0;   // everything up to here is known from the list
+  std::unique_ptr<Streamed> streamed_;  // not null: watch_ is a streamed list that is not complete
+  bool may_stream_ = true;              // nobody has said that lists are not streamed
+  uint32_t broken_streams_ = 0;         // in a row
+  std::string resource_version_;        // the newest one heard of
+  uint64_t listed_version_ = 0;         // everything up to here is known from the list
   util::TimerQueue::Id timer_{};
   bool timer_set_ = false;
   bool synced_ = false;

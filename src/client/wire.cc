@@ -160,16 +160,19 @@ std::optional<WatchEvent::Type> EventType(std::string_view text) {
   return std::nullopt;
 }
 
-// metadata.resourceVersion of a bookmark's object.
-std::string ReadBookmark(Context& context, JsonValue value) {
-  std::string version;
+// Version, and whether the initial events end here, out of a bookmark's object.
+void ReadBookmark(Context& context, JsonValue value, WatchEvent& event) {
   ForEachMember(context, value, [&](std::string_view key, JsonValue metadata) {
     if (key != "metadata") return;
-    ForEachMember(context, metadata, [&](std::string_view part, JsonValue text) {
-      if (part == "resourceVersion") Read(context, text, version);
+    ForEachMember(context, metadata, [&](std::string_view part, JsonValue member) {
+      if (part == "resourceVersion") Read(context, member, event.resource_version);
+      if (part != "annotations") return;
+      ForEachMember(context, member, [&](std::string_view name, JsonValue text) {
+        std::string said;
+        if (name == "k8s.io/initial-events-end" && Read(context, text, said)) event.initial_end = said == "true";
+      });
     });
   });
-  return version;
 }
 
 void ReadEvent(Context& context, WatchEvent::Type type, JsonValue object, Kind kind, const AnnotationKeys& keep,
@@ -177,8 +180,7 @@ void ReadEvent(Context& context, WatchEvent::Type type, JsonValue object, Kind k
   WatchEvent& event = line.event.emplace();
   event.type = type;
   if (type == WatchEvent::Type::kBookmark) {
-    event.resource_version = ReadBookmark(context, object);
-    return;
+    return ReadBookmark(context, object, event);
   }
   if (!HasKind(context, object, ToString(kind))) return;
   Item item = ReadItem(object, kind, keep);
@@ -258,6 +260,7 @@ Result<WatchLine> ReadWatchLine(std::string& text, Kind kind, const AnnotationKe
     ReadStatus(context, value, status);
     // A code is always there; were it not, the watch is over all the same.
     line.failure = {status.code >= 300 ? status.code : 500, Shortened(status.message)};
+    line.version_too_large = status.version_too_large;
   });
   if (!error.ok()) return error;
   return line;

@@ -26,7 +26,8 @@ Result<ListPage> ReadListPage(std::string& body, Kind kind, const AnnotationKeys
 struct WatchLine {
   // One of the two.
   std::optional<WatchEvent> event;
-  ApiStatus failure;  // code is not 200: an ERROR event
+  ApiStatus failure;               // code is not 200: an ERROR event
+  bool version_too_large = false;  // the ERROR event's reason: the server has not come so far yet
 
   std::string warning;  // an object that could not be read; empty: none
 };

@@ -329,7 +329,7 @@ constexpr GateRule kRules[] = {
     {"RemoteRequestHeaderUID", GateSupport::kRefused, "authenticates otherwise"},
     {"UnauthenticatedHTTP2DOSMitigation", GateSupport::kNoEffect},
     {"UnlockWhileProcessingFIFO", GateSupport::kNoEffect},
-    {"WatchListClient", GateSupport::kNoEffect},
+    {"WatchListClient", GateSupport::kHad},
 };
 // clang-format on
 

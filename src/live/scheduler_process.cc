@@ -49,6 +49,7 @@ Error SchedulerProcess::Build(const Registry& registry) {
   client::LiveOptions live;
   live.qps = config_.client_connection.qps;
   live.burst = config_.client_connection.burst;
+  live.streamed_lists = options_.gates.enabled("WatchListClient");
   live.lease_timeout = std::max(Duration::Seconds(1), Duration{config_.leader_election.renew_deadline.ns / 2});
   live.user_agent = "kube-scheduler/" + options_.version + " (linux) berth/scheduler";
   live.warning = [this](const std::string& sentence) { log_.Say(LogSeverity::kWarning, sentence); };

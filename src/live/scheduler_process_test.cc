@@ -47,15 +47,15 @@ class SchedulerProcessTest : public ::testing::Test {
     if (request.method == "POST") return {201, client::SuccessJson(), ""};
     if (request.method == "PATCH") return {200, "{}", ""};
     if (path == "/api/v1/nodes") return {200, client::ListJson("NodeList", "9", {kNode}), ""};
-    if (path == "/api/v1/pods") {
-      std::string pod = client::PodJson("a", 4);
-      pod.replace(pod.find("\"spec\":{"), 8, "\"spec\":{\"schedulerName\":\"default-scheduler\",");
-      return {200, client::ListJson("PodList", "9", {pod}), ""};
-    }
+    if (path == "/api/v1/pods") return {200, client::ListJson("PodList", "9", {WaitingPod()}), ""};
     for (const KindInfo& info : kKinds)
       if (path.ends_with("/" + std::string(info.plural)))
         return {200, client::ListJson(std::string(info.name) + "List", "9", {}), ""};
     return {404, client::StatusJson(404, "not found"), ""};
+  }
+  static std::string WaitingPod() {
+    std::string pod = client::PodJson("a", 4);
+    return pod.replace(pod.find("\"spec\":{"), 8, "\"spec\":{\"schedulerName\":\"default-scheduler\",");
   }
   FakeReply AnswerLease(const FakeRequest& request) {
     if (request.method == "GET" && lease_.empty()) return {404, client::StatusJson(404, "not found"), ""};
@@ -78,6 +78,7 @@ class SchedulerProcessTest : public ::testing::Test {
     options.version = "v1.36.4";
     options.api_server = server_.config();
     options.serving.secure_port = 0;
+    options.gates = gates_;
     log_ = std::make_unique<util::Log>(text_, util::LogOptions{.verbosity = verbosity}, clock_);
     auto process = SchedulerProcess::Make(loaded.config, registry_, std::move(options), *log_);
     ASSERT_TRUE(process.ok()) << process.error().text();
@@ -110,6 +111,7 @@ class SchedulerProcessTest : public ::testing::Test {
   const util::SystemClock clock_;
   Registry registry_;
   std::vector<std::pair<std::string, int>> refused_;
+  config::FeatureGates gates_;
   std::string lease_;  // as it was last written
   uint64_t lease_version_ = 0;
   client::FakeApiServer server_{[this](const FakeRequest& request) { return Answer(request); }};
@@ -182,6 +184,55 @@ TEST_F(SchedulerProcessTest, AKindThatCannotBeListedIsToldAndEndsLikeAnyOther) {
   EXPECT_EQ(End(), 0);
   EXPECT_FALSE(Asked(kBinding));
   EXPECT_THAT(Log(), HasSubstr("\"Failed to watch\" err=\"cannot list objects of kind CSIDriver, will try again: 403"));
+}
+
+TEST_F(SchedulerProcessTest, ListsAreStreamedUnlessTheGateSaysOtherwise) {
+  Start("leaderElection: {leaderElect: false}\n");
+  Until([&] { return Asked(kBinding); });
+  EXPECT_EQ(End(), 1);
+  const size_t asked = server_.refused_streams();
+  EXPECT_GT(asked, 0u);
+  const std::vector<std::string> values{"WatchListClient=false"};
+  const Result<config::FeatureGates> gates = config::ReadFeatureGates(values);
+  ASSERT_TRUE(gates.ok()) << gates.error().text();
+  gates_ = *gates;
+  const auto bindings = [this] {
+    const std::vector<FakeRequest> all = server_.requests();
+    return std::count_if(all.begin(), all.end(), [](const FakeRequest& request) {
+      return (request.method + " " + request.target).starts_with(kBinding);
+    });
+  };
+  const auto before = bindings();
+  process_ = nullptr;
+  Start("leaderElection: {leaderElect: false}\n");
+  Until([&] { return bindings() > before; });
+  EXPECT_EQ(End(), 1);
+  EXPECT_EQ(server_.refused_streams(), asked);
+}
+
+TEST_F(SchedulerProcessTest, AClusterIsReadFromStreamedLists) {
+  server_.StreamLists();
+  Start("leaderElection: {leaderElect: false}\n");
+  size_t answered = 0;
+  Until([&] {
+    for (; answered < server_.watches(); ++answered) {
+      const auto watch = server_.WaitForWatch(answered);
+      const std::string& target = watch->request().target;
+      EXPECT_THAT(target, HasSubstr("sendInitialEvents=true"));
+      const std::string path = target.substr(0, target.find('?'));
+      for (const KindInfo& info : kKinds) {
+        if (!path.ends_with("/" + std::string(info.plural))) continue;
+        if (path == "/api/v1/nodes") watch->Event("ADDED", kNode);
+        if (path == "/api/v1/pods") watch->Event("ADDED", WaitingPod());
+        watch->Event("BOOKMARK", client::InitialEndJson(std::string(info.name), 9));
+      }
+    }
+    return Asked(kBinding) && Asked(kEvent);
+  });
+  EXPECT_EQ(End(), 1);
+  for (const FakeRequest& request : server_.requests()) {
+    EXPECT_NE(request.method, "GET") << request.target;
+  }
 }
 
 TEST_F(SchedulerProcessTest, CacheAndQueueAreShownOnDemand) {

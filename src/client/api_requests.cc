@@ -46,6 +46,7 @@ net::Headers ApiRequests::HeadersWith(const std::string& authorization) const {
   headers.Add("Accept", "application/json");
   headers.Add("User-Agent", user_agent_);
   if (!authorization.empty()) headers.Add("Authorization", authorization);
+  for (const auto& [name, value] : credentials_.impersonation().list()) headers.Add(name, value);
   return headers;
 }
 

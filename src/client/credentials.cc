@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "api/base64.h"
+#include "net/http_text.h"
 #include "util/core_dumps.h"
 #include "util/read_file.h"
 
@@ -12,6 +13,23 @@ namespace berth::client {
 namespace {
 
 constexpr uint64_t kMaxToken = uint64_t{64} << 10;
+
+// A key as part of a header's name; the server undoes it (client-go: transport/round_trippers.go, v0.36.4).
+std::string HeaderKey(std::string_view key) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  std::string name;
+  for (const char c : key) {
+    if (c != '%' && net::IsToken(std::string_view(&c, 1))) {
+      name += c;
+      continue;
+    }
+    const auto byte = static_cast<unsigned char>(c);
+    name += '%';
+    name += kDigits[byte >> 4];
+    name += kDigits[byte & 15];
+  }
+  return name;
+}
 
 bool IsBlank(char c) { return static_cast<unsigned char>(c) <= ' '; }
 
@@ -40,8 +58,23 @@ Result<std::string> ReadTokenFile(const std::string& path) {
   return std::string(*token);
 }
 
+net::Headers ImpersonationHeaders(const Impersonation& as) {
+  net::Headers headers;
+  if (as.user.empty()) return headers;
+  headers.Add("Impersonate-User", as.user);
+  if (!as.uid.empty()) headers.Add("Impersonate-Uid", as.uid);
+  for (const std::string& group : as.groups) headers.Add("Impersonate-Group", group);
+  for (const auto& [key, values] : as.extra) {
+    for (const std::string& value : values) headers.Add("Impersonate-Extra-" + HeaderKey(key), value);
+  }
+  return headers;
+}
+
 Credentials::Credentials(const Kubeconfig& config, Duration look_every, std::function<void(const std::string&)> warn)
-    : token_file_(config.token_file), look_every_(look_every.ns), warn_(std::move(warn)) {
+    : impersonation_(ImpersonationHeaders(config.impersonate)),
+      token_file_(config.token_file),
+      look_every_(look_every.ns),
+      warn_(std::move(warn)) {
   if (!config.token.empty() || !config.username.empty() || !token_file_.empty()) util::ForbidCoreDumps();
   if (!config.token.empty()) header_ = "Bearer " + config.token;
   if (!config.username.empty()) header_ = "Basic " + EncodeBase64(config.username + ":" + config.password);

@@ -11,6 +11,7 @@
 #include "berth/clock.h"
 #include "berth/error.h"
 #include "client/kubeconfig.h"
+#include "net/http.h"
 
 namespace berth::client {
 
@@ -22,6 +23,9 @@ Result<std::string_view> FindToken(std::string_view text);
 // Of at most 64 KiB. Errors do not name the file.
 Result<std::string> ReadTokenFile(const std::string& path);
 
+// Impersonate-User and the others, as client-go writes them.
+net::Headers ImpersonationHeaders(const Impersonation& as);
+
 // Thread safety: any thread.
 class Credentials {
  public:
@@ -31,12 +35,15 @@ class Credentials {
   // The value of the Authorization header; empty: none. Reads the token's file if the last look is long ago; a file
   // that cannot be read, or has no usable token, leaves the old one in use, with a warning.
   std::string Header();
+  // What every request says besides.
+  const net::Headers& impersonation() const { return impersonation_; }
   // The server has refused `header`. True: there is another one now, so asking again may help.
   bool Renew(const std::string& header);
 
  private:
   void Look();  // under mutex_
 
+  const net::Headers impersonation_;
   const std::string token_file_;
   const std::chrono::nanoseconds look_every_;
   const std::function<void(const std::string&)> warn_;

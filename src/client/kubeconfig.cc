@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/kubeconfig.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <string_view>
@@ -86,6 +87,20 @@ class Section {
     if (error.ok()) error = Error(PathOf(field) + ": must be true or false");
     return false;
   }
+  std::vector<std::string> Texts(std::string_view field, Error& error) const {
+    const Value* found = Find(field);
+    return found == nullptr ? std::vector<std::string>() : TextsOf(*found, PathOf(field), error);
+  }
+  // The object's members, each a list of strings.
+  std::vector<std::pair<std::string, std::vector<std::string>>> TextLists(std::string_view field, Error& error) const {
+    std::vector<std::pair<std::string, std::vector<std::string>>> lists;
+    const Value* found = Find(field);
+    if (found == nullptr) return lists;
+    if (found->kind() != Value::Kind::kObject && error.ok()) error = Error(PathOf(field) + ": must be an object");
+    for (const auto& [key, list] : found->members())
+      lists.emplace_back(key, TextsOf(list, PathOf(field) + "[" + key + "]", error));
+    return lists;
+  }
   // Bytes written in base64.
   std::string Data(std::string_view field, Error& error) const {
     const std::string text = Text(field, error);
@@ -101,6 +116,17 @@ class Section {
   }
 
  private:
+  static std::vector<std::string> TextsOf(const Value& list, const std::string& path, Error& error) {
+    std::vector<std::string> texts;
+    if (list.is_null()) return texts;
+    const bool good = list.kind() == Value::Kind::kArray && std::ranges::all_of(list.items(), [](const Value& item) {
+                        return item.kind() == Value::Kind::kString;
+                      });
+    if (!good && error.ok()) error = Error(path + ": must be a list of strings");
+    if (!good) return texts;
+    for (const Value& item : list.items()) texts.push_back(item.text());
+    return texts;
+  }
   const Value* Find(std::string_view field) const {
     const Value* found = value_ == nullptr ? nullptr : value_->Find(field);
     return found == nullptr || found->is_null() ? nullptr : found;
@@ -168,6 +194,35 @@ Error ReadCluster(const Section& cluster, const fs::path& folder, Kubeconfig& co
   return Refuse(cluster, "proxy-url", "proxies are not supported");
 }
 
+// What cannot be the value of a header cannot be sent.
+bool IsPlain(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) >= ' ' && c != 0x7f; });
+}
+
+Error ReadImpersonation(const Section& user, Impersonation& as) {
+  Error error = Error::Ok();
+  as.user = user.Text("as", error);
+  as.uid = user.Text("as-uid", error);
+  as.groups = user.Texts("as-groups", error);
+  as.extra = user.TextLists("as-user-extra", error);
+  if (!error.ok()) return error;
+  for (const char* field : {"as-uid", "as-groups", "as-user-extra"}) {
+    if (as.user.empty() && user.Has(field))
+      return Error(user.PathOf(field) + ": there is no user to impersonate: as is missing");
+  }
+  const auto wrong = [&user](const std::string& field) {
+    return Error(user.PathOf(field) + ": there is a line break or another control character in it");
+  };
+  if (!IsPlain(as.user)) return wrong("as");
+  if (!IsPlain(as.uid)) return wrong("as-uid");
+  if (!std::ranges::all_of(as.groups, IsPlain)) return wrong("as-groups");
+  for (const auto& [key, values] : as.extra) {
+    if (key.empty()) return Error(user.PathOf("as-user-extra") + ": a key is empty");
+    if (!std::ranges::all_of(values, IsPlain)) return wrong("as-user-extra[" + key + "]");
+  }
+  return Error::Ok();
+}
+
 Error ReadUser(const Section& user, const fs::path& folder, Kubeconfig& config) {
   Error error = Error::Ok();
   config.token = user.Text("token", error);
@@ -184,10 +239,7 @@ Error ReadUser(const Section& user, const fs::path& folder, Kubeconfig& config) 
                    "credentials from other programs are not supported; use a token, tokenFile or client certificate");
     if (!error.ok()) return error;
   }
-  for (const char* field : {"as", "as-uid", "as-groups", "as-user-extra"}) {
-    error = Refuse(user, field, "impersonation is not supported");
-    if (!error.ok()) return error;
-  }
+  if (error = ReadImpersonation(user, config.impersonate); !error.ok()) return error;
   const bool has_token = !config.token.empty() || !config.token_file.empty();
   if (has_token && !config.username.empty())
     return Error(user.PathOf("username") + ": a token is given as well; only one of them can be meant");

@@ -3,12 +3,21 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "berth/error.h"
 #include "net/tls.h"
 
 namespace berth::client {
+
+// As whom requests are made, by a user who may do that.
+struct Impersonation {
+  std::string user;  // empty: nobody but ourselves
+  std::string uid = {};
+  std::vector<std::string> groups = {};
+  std::vector<std::pair<std::string, std::vector<std::string>>> extra = {};
+};
 
 struct Kubeconfig {
   std::string source;  // what to call it in messages
@@ -18,12 +27,13 @@ struct Kubeconfig {
   std::string token;
   std::string token_file;  // goes before `token`; read again as it changes
   std::string username, password;
+  Impersonation impersonate;
   std::string namespace_;  // of the context; may be empty
 };
 
 // The context of that name, the file's current-context if it is empty. Paths in the file count from its folder.
 // Errors name file, field and reason; they never show a secret. What would be needed and is not there (exec,
-// auth-provider, a proxy, impersonation) is refused by name.
+// auth-provider, a proxy) is refused by name.
 Result<Kubeconfig> LoadKubeconfig(const std::string& path, const std::string& context = "");
 
 // What is unwise about it, a sentence each, to be told at start: credentials that go over plain HTTP, a server that

@@ -159,7 +159,6 @@ TEST_F(KubeconfigTest, WhatIsNotSupportedIsRefusedByName) {
   const std::string fine = "server: 'https://a'";
   EXPECT_THAT(Fails(Config(fine, "exec: {command: aws}")), HasSubstr("users[u].user.exec: credentials from other"));
   EXPECT_THAT(Fails(Config(fine, "auth-provider: {name: oidc}")), HasSubstr("users[u].user.auth-provider: "));
-  EXPECT_THAT(Fails(Config(fine, "as: admin")), HasSubstr("users[u].user.as: impersonation is not supported"));
   EXPECT_THAT(Fails(Config(fine + ", proxy-url: 'http://p'", "")), HasSubstr("clusters[c].cluster.proxy-url: "));
 }
 
@@ -170,8 +169,51 @@ TEST_F(KubeconfigTest, WhatIsEmptyIsAbsent) {
                   "exec: null, auth-provider: {}"));
   ASSERT_TRUE(config.ok()) << config.error().text();
   EXPECT_EQ(config->token, "abc");
-  EXPECT_THAT(Fails(Config("server: 'https://a'", "as-groups: [a]")), HasSubstr("users[u].user.as-groups: "));
-  EXPECT_THAT(Fails(Config("server: 'https://a'", "as-user-extra: {a: [b]}")), HasSubstr("user.as-user-extra: "));
+  EXPECT_TRUE(config->impersonate.user.empty());
+}
+
+// The lines of the headers, in order.
+std::vector<std::string> Lines(const net::Headers& headers) {
+  std::vector<std::string> lines;
+  for (const auto& [name, value] : headers.list()) lines.push_back(name + ": " + value);
+  return lines;
+}
+
+TEST_F(KubeconfigTest, SomebodyElseCanBeImpersonated) {
+  const std::string fine = "server: 'https://a'";
+  Result<Kubeconfig> config =
+      Load(Config(fine,
+                  "token: abc, as: 'system:admin', as-uid: u1, as-groups: [g1, 'g 2'], "
+                  "as-user-extra: {scopes: [view, edit], 'acme.com/a b%\u00e4': [x], none: []}"));
+  ASSERT_TRUE(config.ok()) << config.error().text();
+  EXPECT_THAT(Lines(Credentials(*config, Duration::Seconds(1)).impersonation()),
+              ElementsAre("Impersonate-User: system:admin", "Impersonate-Uid: u1", "Impersonate-Group: g1",
+                          "Impersonate-Group: g 2", "Impersonate-Extra-scopes: view", "Impersonate-Extra-scopes: edit",
+                          "Impersonate-Extra-acme.com%2Fa%20b%25%C3%A4: x"));
+  config = Load(Config(fine, "as: admin"));
+  ASSERT_TRUE(config.ok()) << config.error().text();
+  EXPECT_THAT(Lines(Credentials(*config, Duration::Seconds(1)).impersonation()),
+              ElementsAre("Impersonate-User: admin"));
+
+  const std::string user = "users[u].user.";
+  for (const char* alone : {"as-uid: u", "as-groups: [a]", "as-user-extra: {a: [b]}"}) {
+    const std::string field = std::string(alone).substr(0, std::string(alone).find(':'));
+    EXPECT_THAT(Fails(Config(fine, alone)), HasSubstr(user + field + ": there is no user to impersonate"));
+  }
+  EXPECT_THAT(Fails(Config(fine, "as: 5")), HasSubstr(user + "as: must be a string"));
+  EXPECT_THAT(Fails(Config(fine, "as: a, as-groups: b")), HasSubstr(user + "as-groups: must be a list of strings"));
+  EXPECT_THAT(Fails(Config(fine, "as: a, as-groups: [5]")), HasSubstr(user + "as-groups: must be a list of strings"));
+  EXPECT_THAT(Fails(Config(fine, "as: a, as-user-extra: [b]")), HasSubstr(user + "as-user-extra: must be an object"));
+  EXPECT_THAT(Fails(Config(fine, "as: a, as-user-extra: {b: c}")),
+              HasSubstr(user + "as-user-extra[b]: must be a list of strings"));
+  EXPECT_THAT(Fails(Config(fine, "as: a, as-user-extra: {'': [c]}")),
+              HasSubstr(user + "as-user-extra: a key is empty"));
+  EXPECT_THAT(Fails(Config(fine, R"(as: "a\nb")")), HasSubstr(user + "as: there is a line break"));
+  EXPECT_THAT(Fails(Config(fine, R"(as: a, as-uid: "a\nb")")), HasSubstr(user + "as-uid: there is a line break"));
+  EXPECT_THAT(Fails(Config(fine, R"(as: a, as-groups: ["a\nb"])")),
+              HasSubstr(user + "as-groups: there is a line break"));
+  EXPECT_THAT(Fails(Config(fine, R"(as: a, as-user-extra: {k: ["a\nb"]})")),
+              HasSubstr(user + "as-user-extra[k]: there is a line break"));
 }
 
 TEST_F(KubeconfigTest, NoErrorShowsASecret) {

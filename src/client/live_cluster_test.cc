@@ -405,6 +405,21 @@ TEST_F(LiveClusterTest, ATokenThatIsNotThereAnyMoreIsWarnedOfOnce) {
   EXPECT_TRUE(server_->requests().back().Has("Authorization: Bearer t1\r\n"));
 }
 
+TEST_F(LiveClusterTest, EveryRequestSaysWhoIsImpersonated) {
+  server_ = std::make_unique<FakeApiServer>([](const FakeRequest&) -> FakeReply {
+    return {200, ListJson("PodList", "9", {}), ""};
+  });
+  Kubeconfig config = server_->config();
+  config.impersonate = {.user = "admin", .groups = {"g"}};
+  Connect(config);
+  EXPECT_TRUE(List().status.ok());
+  const auto watch = api_->StartWatch(Kind::kPod, "9", {[](const WatchEvent&) {}, [](const ApiStatus&) {}});
+  for (const FakeRequest& request : {server_->requests().back(), server_->WaitForWatch(0)->request()}) {
+    EXPECT_TRUE(request.Has("Impersonate-User: admin\r\n")) << request.head;
+    EXPECT_TRUE(request.Has("Impersonate-Group: g\r\n")) << request.head;
+  }
+}
+
 TEST_F(LiveClusterTest, RequestsOtherThanWatchesAreLimited) {
   options_.qps = 1e-6;
   options_.burst = 2;

@@ -46,7 +46,9 @@ struct Exchange : Cancellable {
   util::OwnerLink<ResponseStream> stream;  // whose callbacks these are
 
   // The loop's thread only.
-  bool heard = false;  // a byte of the response has come
+  Connection* connection = nullptr;  // while there is one
+  bool outdated = false;             // it was ended because its certificates are those of yesterday
+  bool heard = false;                // a byte of the response has come
   Error failure = Error::Ok();
 
   void StartTimeout() {
@@ -58,6 +60,20 @@ struct Exchange : Cancellable {
   void Tell(const Call& call) {
     stream.Call([&call](ResponseStream&) { call(); });
   }
+};
+
+// Says which connection an exchange has, as long as it has it.
+class ConnectionMark {
+ public:
+  ConnectionMark(Exchange* exchange, Connection* connection) : exchange_(exchange) {
+    exchange_->connection = connection;
+  }
+  ~ConnectionMark() { exchange_->connection = nullptr; }
+  ConnectionMark(const ConnectionMark&) = delete;
+  ConnectionMark& operator=(const ConnectionMark&) = delete;
+
+ private:
+  Exchange* exchange_;
 };
 
 class Handle final : public ResponseStream {
@@ -92,7 +108,7 @@ struct HttpClient::Impl {
   std::map<uint8_t, std::deque<std::shared_ptr<Exchange>>> waiting;  // by rank; none is empty
   std::unordered_set<Exchange*> active;
   size_t sending = 0;         // exchanges of Send among them
-  Watch* sweeping = nullptr;  // while there are idle connections
+  Watch* sweeping = nullptr;  // while there are connections to look at
   bool closed = false;
 
   void Begin(std::shared_ptr<Exchange> exchange);
@@ -102,6 +118,8 @@ struct HttpClient::Impl {
   std::unique_ptr<Connection> TakeIdle();
   void Keep(std::unique_ptr<Connection> connection);
   Detached Sweep();
+  bool NeedsSweep() const { return !closed && (!idle.empty() || (url.tls && active.size() > sending)); }
+  void EndOutdated();
   Task<bool> Receive(Exchange* exchange, Connection* connection, bool* keep);
   Task<bool> ReceiveHead(Exchange* exchange, Connection* connection, std::unique_ptr<MessageParser>* parser);
   Task<bool> ReceiveBody(Exchange* exchange, Connection* connection, MessageParser* parser, bool* keep);
@@ -120,6 +138,7 @@ void HttpClient::Impl::Begin(std::shared_ptr<Exchange> exchange) {
   }
   active.insert(exchange.get());
   Run(std::move(exchange));
+  if (sweeping == nullptr && options.look_every.ns > 0 && NeedsSweep()) Sweep();
 }
 
 // Of those of the lowest rank, those who have waited longest go first.
@@ -150,6 +169,7 @@ Detached HttpClient::Impl::Run(std::shared_ptr<Exchange> exchange) {
   } catch (const std::exception& thrown) {
     exchange->failure = Error(thrown.what());
   }
+  if (exchange->outdated && !exchange->failure.ok()) exchange->failure = Error("the certificates have changed");
   active.erase(exchange.get());
   if (!exchange->streamed) --sending;
   Finish(exchange.get());
@@ -192,15 +212,26 @@ void HttpClient::Impl::Keep(std::unique_ptr<Connection> connection) {
 Detached HttpClient::Impl::Sweep() {
   Watch timer(*loop, -1);
   sweeping = &timer;
-  while (!closed && !idle.empty()) {
+  while (NeedsSweep()) {
     timer.set_deadline(After(options.look_every));
     co_await timer.Wait(Watch::For::kTime);
+    EndOutdated();
     const auto oldest = steady_clock::now() - std::chrono::nanoseconds(options.idle_timeout.ns);
     std::erase_if(idle, [oldest](const std::unique_ptr<Connection>& kept) {
       return kept->idle_since < oldest || !kept->stream.IsQuiet();
     });
   }
   sweeping = nullptr;
+}
+
+// A stream may live for long; what it was opened with may be worth nothing by then.
+void HttpClient::Impl::EndOutdated() {
+  for (Exchange* exchange : active) {
+    if (!exchange->streamed || exchange->connection == nullptr || exchange->outdated) continue;
+    if (connector->IsCurrent(*exchange->connection)) continue;
+    exchange->outdated = true;
+    exchange->Cancel();
+  }
 }
 
 // False with exchange->failure set.
@@ -229,6 +260,7 @@ Task<bool> HttpClient::Impl::Attempt(Exchange* exchange, bool* reused) {
   bool keep = false;
   {
     const Waiting guard(exchange, &connection->stream.watch());
+    const ConnectionMark mark(exchange, connection.get());
     if (exchange->cancelled) {
       exchange->failure = Error("cancelled", ErrorKind::kCancelled);
       co_return false;
@@ -455,5 +487,7 @@ std::unique_ptr<ResponseStream> HttpClient::Stream(ClientRequest request, OnHead
   });
   return handle;
 }
+
+void HttpClient::Post(std::function<void()> call) { impl_->loop->Post(std::move(call)); }
 
 }  // namespace berth::net

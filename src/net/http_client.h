@@ -24,7 +24,7 @@ struct ClientOptions {
   size_t max_connections = 16;                       // for Send; what comes meanwhile waits. Every Stream has its own
   Duration connect_timeout = Duration::Seconds(10);  // with name lookup and TLS handshake
   Duration idle_timeout = Duration::Seconds(90);     // a kept connection is not used after that long
-  Duration look_every = Duration::Seconds(5);        // at kept connections, to let closed ones go; 0: never
+  Duration look_every = Duration::Seconds(5);        // at connections, to let closed and outdated ones go; 0: never
   uint64_t max_response_bytes = uint64_t{1} << 30;   // of a body that Send collects
   size_t max_header_bytes = size_t{64} << 10;
 };
@@ -78,8 +78,11 @@ class HttpClient {
   void Send(ClientRequest request, Done done);
   // Calls on_head once, then on_chunk for every piece as it comes, then on_end once, with Ok if the response was
   // complete. Without a head only on_end is called.
+  // One whose connection was made with certificates that have changed since is ended, within look_every.
   [[nodiscard]] std::unique_ptr<ResponseStream> Stream(ClientRequest request, OnHead on_head, OnChunk on_chunk,
                                                        OnEnd on_end);
+  // Calls `call` on the client's thread, also if the client is about to end: its destructor waits for that.
+  void Post(std::function<void()> call);
 
  private:
   struct Impl;

@@ -46,6 +46,53 @@ TEST(HttpClientKept, AChangedCertificateIsShownAtOnce) {
   EXPECT_EQ(warnings.size(), 1u);
 }
 
+TEST(HttpClientKept, ANewIdentityIsShownAtOnceAndEndsStreamsOfTheOldOne) {
+  const TestFolder folder;
+  const TestIdentity authority = MakeIdentity("test authority");
+  const TestIdentity identity = MakeIdentity("server", "IP:127.0.0.1", &authority);
+  const TestIdentity before = MakeIdentity("before", "", &authority);
+  const TestIdentity after = MakeIdentity("after", "", &authority);
+  TlsOptions tls;
+  tls.certificate_file = folder.Write("server.crt", identity.certificate_pem);
+  tls.key_file = folder.Write("server.key", identity.key_pem);
+  tls.client_ca_file = folder.Write("ca.crt", authority.certificate_pem);
+  ServerOptions serving;
+  serving.tls = &tls;
+  std::promise<void> asked;
+  std::vector<Respond> unanswered;
+  const auto server = Serve(
+      [&](const HttpRequest& request, const Respond& respond) {
+        if (request.path != "/watch") return Echo(request, respond);
+        unanswered.push_back(respond);
+        asked.set_value();
+      },
+      serving);
+
+  ClientOptions options;
+  options.url = "https://127.0.0.1:" + std::to_string(server->port());
+  options.look_every = Duration::Millis(1);
+  options.tls.ca_file = tls.client_ca_file;
+  options.tls.identity = std::make_shared<TlsIdentity>();
+  const auto client = ClientOf(0, options);
+  const auto name = [&] {
+    const auto response = Ask(*client, Request("GET", "/"));
+    return response.ok() ? *response->headers.Find("X-Client") : "(" + response.error().text() + ")";
+  };
+  EXPECT_EQ(name()[0], '(') << "nothing is shown yet";
+  options.tls.identity->Set(before.certificate_pem, before.key_pem);
+  EXPECT_EQ(name(), "before");
+  Heard heard;
+  const auto stream = heard.Start(*client, Request("GET", "/watch"));
+  asked.get_future().wait();
+  options.tls.identity->Set(before.certificate_pem, before.key_pem);  // the same
+  EXPECT_EQ(name(), "before");
+  EXPECT_FALSE(heard.WaitFor([&] { return heard.ended; }, std::chrono::milliseconds(20)));
+  options.tls.identity->Set(after.certificate_pem, after.key_pem);
+  ASSERT_TRUE(heard.WaitForEnd());
+  EXPECT_NE(heard.error.find("the certificates have changed"), std::string::npos) << heard.error;
+  EXPECT_EQ(name(), "after");
+}
+
 TEST(HttpClientKept, AConnectionThatTheServerHasClosedIsLetGoThoughNobodyAsks) {
   Holding server("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
   ClientOptions options;

@@ -193,9 +193,9 @@ struct Heard {
     changed.notify_all();
   }
   template <class Condition>
-  bool WaitFor(const Condition& condition) {
+  bool WaitFor(const Condition& condition, std::chrono::milliseconds patience = std::chrono::seconds(5)) {
     std::unique_lock lock(mutex);
-    return changed.wait_for(lock, std::chrono::seconds(5), condition);
+    return changed.wait_for(lock, patience, condition);
   }
   bool WaitForEnd() {
     return WaitFor([this] { return ended; });

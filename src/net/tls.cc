@@ -374,6 +374,22 @@ std::vector<Stamp> StampsOf(const std::vector<std::string>& files) {
 
 }  // namespace
 
+void TlsIdentity::Set(const std::string& certificate, const std::string& key) {
+  const std::lock_guard lock(mutex_);
+  if (state_.certificate == certificate && state_.key == key) return;
+  state_ = {certificate, key, state_.changes + 1};
+}
+
+TlsIdentity::State TlsIdentity::Get() const {
+  const std::lock_guard lock(mutex_);
+  return state_;
+}
+
+uint64_t TlsIdentity::changes() const {
+  const std::lock_guard lock(mutex_);
+  return state_.changes;
+}
+
 IdentityErrors CheckIdentity(const TlsClientOptions& options) {
   const ContextPtr context = NewContext(TLS_client_method());
   if (!context) return {Error("TLS: " + Reason()), Error::Ok()};
@@ -467,20 +483,24 @@ struct TlsContext::Impl {
   std::function<Result<ContextPtr>()> build;
   std::function<void(const Error&)> on_warning;
   std::vector<std::string> files;
+  std::shared_ptr<TlsIdentity> identity;
   std::chrono::nanoseconds look_every{};
 
   std::mutex mutex;
   // Under mutex.
   ContextPtr current;
+  uint64_t identity_changes = 0;  // of the identity that `current` has
   std::vector<Stamp> stamps;
   std::chrono::steady_clock::time_point looked;
 
   Error Load() {
     // Stamps first: a file that changes while it is read is then read again at the next look.
     std::vector<Stamp> now = StampsOf(files);
+    const uint64_t changes = identity ? identity->changes() : 0;
     Result<ContextPtr> built = build();
     if (!built.ok()) return built.error();
     current = *built;
+    identity_changes = changes;
     stamps = std::move(now);
     looked = std::chrono::steady_clock::now();
     return Error::Ok();
@@ -496,6 +516,7 @@ struct TlsContext::Impl {
         looked = now;
         if (StampsOf(files) != stamps) warning = Load();
       }
+      if (identity && identity->changes() != identity_changes) warning = Load();
       context = current;
     }
     if (!warning.ok() && on_warning) on_warning(warning.Wrap("certificates have changed, but cannot be used"));
@@ -527,7 +548,16 @@ Result<std::shared_ptr<TlsContext>> TlsContext::Server(const TlsOptions& options
 Result<std::shared_ptr<TlsContext>> TlsContext::Client(const TlsClientOptions& options) {
   auto impl = std::make_unique<Impl>();
   impl->server_name = options.server_name;
-  impl->build = [options] { return BuildClient(options); };
+  impl->identity = options.identity;
+  impl->build = [options] {
+    if (!options.identity) return BuildClient(options);
+    const TlsIdentity::State identity = options.identity->Get();
+    TlsClientOptions now = options;
+    now.certificate_file = now.key_file = "";
+    now.certificate_data = identity.certificate;
+    now.key_data = identity.key;
+    return BuildClient(now);
+  };
   for (const auto& [file, data] :
        {std::pair(options.ca_file, options.ca_data), std::pair(options.certificate_file, options.certificate_data),
         std::pair(options.key_file, options.key_data)}) {

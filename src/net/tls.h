@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,13 +47,35 @@ struct TlsOptions {
   std::function<void(const Error&)> on_warning = nullptr;
 };
 
+// A client's certificate and key that somebody brings, and brings anew, while connections are made.
+//
+// Thread safety: any thread.
+class TlsIdentity {
+ public:
+  // PEM; both empty: nothing is shown. REQUIRES: they belong together (CheckIdentity).
+  void Set(const std::string& certificate, const std::string& key);
+
+ private:
+  friend class TlsContext;
+  struct State {
+    std::string certificate, key;
+    uint64_t changes = 0;
+  };
+  State Get() const;
+  uint64_t changes() const;
+
+  mutable std::mutex mutex_;
+  State state_;  // under mutex_
+};
+
 // Whom a client believes, and what it shows. Data (PEM) goes before files; without any CA the system's are believed.
 struct TlsClientOptions {
   std::string ca_file, ca_data;
   std::string certificate_file, certificate_data;
   std::string key_file, key_data;
-  std::string server_name;  // that the certificate must be for; empty: the host of the URL
-  bool insecure = false;    // believe any certificate
+  std::shared_ptr<TlsIdentity> identity;  // not null: goes before certificate and key
+  std::string server_name;                // that the certificate must be for; empty: the host of the URL
+  bool insecure = false;                  // believe any certificate
   Duration look_every = Duration::Seconds(1);
   std::function<void(const Error&)> on_warning;  // as above
 };

@@ -41,6 +41,15 @@ struct ApiRequests::Call {
 ApiRequests::ApiRequests(std::unique_ptr<net::HttpClient> client, Credentials& credentials, std::string user_agent)
     : credentials_(credentials), user_agent_(std::move(user_agent)), client_(std::move(client)) {}
 
+ApiRequests::~ApiRequests() {
+  owner_.Leave();
+  for (const std::shared_ptr<Call>& call : std::exchange(waiting_, {})) {
+    ApiReply reply;
+    reply.status = {0, "the client is closed", ErrorKind::kUnsent};
+    call->done(std::move(reply));
+  }
+}
+
 net::Headers ApiRequests::HeadersWith(const std::string& authorization) const {
   net::Headers headers;
   headers.Add("Accept", "application/json");
@@ -75,7 +84,37 @@ void ApiRequests::Drop(const std::shared_ptr<Call>& call) {
 
 void ApiRequests::Go(const std::shared_ptr<Call>& call) {
   if (util::IsOver(call->request.send_by)) return Drop(call);
-  call->authorization = credentials_.Header();
+  if (const std::optional<std::string> known = credentials_.Known()) return SendWith(call, *known);
+  {
+    const std::lock_guard lock(mutex_);
+    waiting_.insert(call);
+  }
+  credentials_.Ask([owner = owner_.link(), call](const Result<std::string>& authorization) {
+    owner.Call([&](ApiRequests& self) { self.Resume(call, authorization); });
+  });
+}
+
+// Calls nobody who might wait for this to end: what there is to tell is told on the client's thread.
+void ApiRequests::Resume(const std::shared_ptr<Call>& call, const Result<std::string>& authorization) {
+  {
+    const std::lock_guard lock(mutex_);
+    waiting_.erase(call);
+  }
+  if (!authorization.ok()) {
+    return client_->Post([call, failure = authorization.error()] {
+      ApiReply reply;
+      reply.status = {0, failure.text(), ErrorKind::kUnsent};
+      call->done(std::move(reply));
+    });
+  }
+  client_->Post([this, call, header = *authorization] {
+    if (util::IsOver(call->request.send_by)) return Drop(call);
+    SendWith(call, header);
+  });
+}
+
+void ApiRequests::SendWith(const std::shared_ptr<Call>& call, const std::string& authorization) {
+  call->authorization = authorization;
   net::ClientRequest request;
   request.method = call->request.method;
   request.path = call->request.path;
@@ -90,6 +129,53 @@ void ApiRequests::Go(const std::shared_ptr<Call>& call) {
   request.answer_by = call->request.answer_by;
   client_->Send(std::move(request),
                 [this, call](Result<net::HttpResponse> answer) { OnAnswer(call, std::move(answer)); });
+}
+
+// A stream that may have to wait for credentials before it begins.
+class ApiRequests::PendingStream final : public net::ResponseStream {
+ public:
+  ~PendingStream() override { owner_.Leave(); }
+  util::OwnerLink<PendingStream> link() const { return owner_.link(); }
+  void Hold(std::unique_ptr<net::ResponseStream> stream) { stream_ = std::move(stream); }
+
+ private:
+  std::unique_ptr<net::ResponseStream> stream_;
+  util::Owner<PendingStream> owner_{this};
+};
+
+std::unique_ptr<net::ResponseStream> ApiRequests::Stream(net::ClientRequest request, std::shared_ptr<std::string> shown,
+                                                         net::HttpClient::OnHead on_head,
+                                                         net::HttpClient::OnChunk on_chunk,
+                                                         net::HttpClient::OnEnd on_end) {
+  struct Plan {
+    net::ClientRequest request;
+    std::shared_ptr<std::string> shown;
+    net::HttpClient::OnHead on_head;
+    net::HttpClient::OnChunk on_chunk;
+    net::HttpClient::OnEnd on_end;
+
+    std::unique_ptr<net::ResponseStream> Begin(ApiRequests& requests, const std::string& authorization) {
+      if (shown) *shown = authorization;
+      request.headers = requests.HeadersWith(authorization);
+      return requests.client_->Stream(std::move(request), std::move(on_head), std::move(on_chunk), std::move(on_end));
+    }
+  };
+  Plan plan{std::move(request), std::move(shown), std::move(on_head), std::move(on_chunk), std::move(on_end)};
+  if (const std::optional<std::string> known = credentials_.Known()) return plan.Begin(*this, *known);
+  auto pending = std::make_unique<PendingStream>();
+  auto waiting = std::make_shared<Plan>(std::move(plan));
+  credentials_.Ask([owner = owner_.link(), stream = pending->link(), waiting](const Result<std::string>& header) {
+    // On the client's thread, as everything that a stream tells.
+    owner.Call([&](ApiRequests& self) {
+      self.client_->Post([&self, stream, waiting, header] {
+        stream.Call([&](PendingStream& held) {
+          if (header.ok()) return held.Hold(waiting->Begin(self, *header));
+          waiting->on_end(header.error());
+        });
+      });
+    });
+  });
+  return pending;
 }
 
 void ApiRequests::OnAnswer(const std::shared_ptr<Call>& call, Result<net::HttpResponse> answer) {

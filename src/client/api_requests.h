@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <string>
 
 #include "berth/clock.h"
@@ -14,6 +16,7 @@
 #include "client/pacer.h"
 #include "net/http_client.h"
 #include "util/deadline.h"
+#include "util/owner_link.h"
 
 namespace berth::client {
 
@@ -50,7 +53,9 @@ class ApiRequests {
   // REQUIRES: `credentials` outlives it.
   ApiRequests(std::unique_ptr<net::HttpClient> client, Credentials& credentials, std::string user_agent);
   // Callbacks run, with a failure, until it returns. REQUIRES: pacers that were used are stopped.
-  ~ApiRequests() = default;
+  ~ApiRequests();
+  ApiRequests(const ApiRequests&) = delete;
+  ApiRequests& operator=(const ApiRequests&) = delete;
 
   // Calls `done` once, unless `pacer` (null: no limit) is stopped before. An answer of 429, or of 5xx with Retry-After,
   // is waited out by the pacer, a few times; a 401 is tried once more if there is another token by now. What is not
@@ -58,19 +63,32 @@ class ApiRequests {
   // answer.
   void Send(ApiRequest request, Pacer* pacer, Done done);
 
-  net::HttpClient& client() { return *client_; }
-  // Headers that every request has, and the credentials among them.
-  net::Headers HeadersWith(const std::string& authorization) const;
+  // As HttpClient::Stream, with the headers that every request has, as soon as there are credentials. `shown`, if not
+  // null, is set to those before anything is called but for a failure to get them. After the end of this nothing is
+  // called.
+  [[nodiscard]] std::unique_ptr<net::ResponseStream> Stream(net::ClientRequest request,
+                                                            std::shared_ptr<std::string> shown,
+                                                            net::HttpClient::OnHead on_head,
+                                                            net::HttpClient::OnChunk on_chunk,
+                                                            net::HttpClient::OnEnd on_end);
 
  private:
   struct Call;
+  class PendingStream;
+  net::Headers HeadersWith(const std::string& authorization) const;
   void Pace(const std::shared_ptr<Call>& call);
   static void Drop(const std::shared_ptr<Call>& call);
   void Go(const std::shared_ptr<Call>& call);
+  // Credentials have come, or not.
+  void Resume(const std::shared_ptr<Call>& call, const Result<std::string>& authorization);
+  void SendWith(const std::shared_ptr<Call>& call, const std::string& authorization);
   void OnAnswer(const std::shared_ptr<Call>& call, Result<net::HttpResponse> answer);
 
   Credentials& credentials_;
   const std::string user_agent_;
+  std::mutex mutex_;
+  std::set<std::shared_ptr<Call>> waiting_;  // for credentials; under mutex_
+  util::Owner<ApiRequests> owner_{this};     // of answers about credentials
   std::unique_ptr<net::HttpClient> client_;  // last: its end runs callbacks
 };
 

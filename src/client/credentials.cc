@@ -72,6 +72,7 @@ net::Headers ImpersonationHeaders(const Impersonation& as) {
 
 Credentials::Credentials(const Kubeconfig& config, Duration look_every, std::function<void(const std::string&)> warn)
     : impersonation_(ImpersonationHeaders(config.impersonate)),
+      plugin_(config.exec.command.empty() ? nullptr : ExecPlugin::Shared(config.exec)),
       token_file_(config.token_file),
       look_every_(look_every.ns),
       warn_(std::move(warn)) {
@@ -81,13 +82,23 @@ Credentials::Credentials(const Kubeconfig& config, Duration look_every, std::fun
   if (!token_file_.empty()) Look();
 }
 
-std::string Credentials::Header() {
+std::optional<std::string> Credentials::Known() {
+  if (plugin_) return plugin_->Known();
   const std::lock_guard lock(mutex_);
   if (!token_file_.empty() && std::chrono::steady_clock::now() - looked_ >= look_every_) Look();
   return header_;
 }
 
+void Credentials::Ask(ExecPlugin::Done done) {
+  if (plugin_) return plugin_->Ask(std::move(done));
+  done(Header());
+}
+
 bool Credentials::Renew(const std::string& header) {
+  if (plugin_) {
+    plugin_->Refuse(header);
+    return true;
+  }
   const std::lock_guard lock(mutex_);
   if (!token_file_.empty() && header_ == header) Look();
   return header_ != header;

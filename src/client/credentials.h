@@ -4,12 +4,15 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "berth/clock.h"
 #include "berth/error.h"
+#include "client/exec_plugin.h"
 #include "client/kubeconfig.h"
 #include "net/http.h"
 
@@ -33,17 +36,25 @@ class Credentials {
   Credentials(const Kubeconfig& config, Duration look_every, std::function<void(const std::string&)> warn = nullptr);
 
   // The value of the Authorization header; empty: none. Reads the token's file if the last look is long ago; a file
-  // that cannot be read, or has no usable token, leaves the old one in use, with a warning.
-  std::string Header();
+  // that cannot be read, or has no usable token, leaves the old one in use, with a warning. No value: a program has to
+  // be asked first.
+  std::optional<std::string> Known();
+  // The same, whoever has to be asked. Calls `done` once: within the call, or on a thread on which it must not wait.
+  void Ask(ExecPlugin::Done done);
+  // Known, or nothing.
+  std::string Header() { return Known().value_or(""); }
+  // What connections have to show besides; null: what the kubeconfig says.
+  std::shared_ptr<net::TlsIdentity> identity() const { return plugin_ ? plugin_->identity() : nullptr; }
   // What every request says besides.
   const net::Headers& impersonation() const { return impersonation_; }
-  // The server has refused `header`. True: there is another one now, so asking again may help.
+  // The server has refused `header`. True: there is another one now, or will be, so asking again may help.
   bool Renew(const std::string& header);
 
  private:
   void Look();  // under mutex_
 
   const net::Headers impersonation_;
+  const std::shared_ptr<ExecPlugin> plugin_;  // null: none
   const std::string token_file_;
   const std::chrono::nanoseconds look_every_;
   const std::function<void(const std::string&)> warn_;

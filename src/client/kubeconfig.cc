@@ -11,6 +11,7 @@
 #include "api/base64.h"
 #include "api/file_text.h"
 #include "api/json_value.h"
+#include "api/load_error.h"
 #include "api/yaml.h"
 #include "client/credentials.h"
 #include "net/url.h"
@@ -101,6 +102,19 @@ class Section {
       lists.emplace_back(key, TextsOf(list, PathOf(field) + "[" + key + "]", error));
     return lists;
   }
+  // An object within it.
+  Section Inner(std::string_view field, Error& error) const {
+    const Value* found = Find(field);
+    if (found != nullptr && found->kind() != Value::Kind::kObject) {
+      if (error.ok()) error = Error(PathOf(field) + ": must be an object");
+      found = nullptr;
+    }
+    return {found, PathOf(field)};
+  }
+  const Value* Find(std::string_view field) const {
+    const Value* found = value_ == nullptr ? nullptr : value_->Find(field);
+    return found == nullptr || found->is_null() ? nullptr : found;
+  }
   // Bytes written in base64.
   std::string Data(std::string_view field, Error& error) const {
     const std::string text = Text(field, error);
@@ -127,14 +141,120 @@ class Section {
     for (const Value& item : list.items()) texts.push_back(item.text());
     return texts;
   }
-  const Value* Find(std::string_view field) const {
-    const Value* found = value_ == nullptr ? nullptr : value_->Find(field);
-    return found == nullptr || found->is_null() ? nullptr : found;
-  }
 
   const Value* value_;
   std::string path_;
 };
+
+// What a program that gives credentials is told of the cluster.
+constexpr char kExecExtension[] = "client.authentication.k8s.io/exec";
+
+// The extension of that name, as it is written.
+Value ExtensionOf(const Section& cluster, std::string_view name, Error& error) {
+  const Value* extensions = cluster.Find("extensions");
+  if (extensions == nullptr) return {};
+  if (extensions->kind() != Value::Kind::kArray && error.ok())
+    error = Error(cluster.PathOf("extensions") + ": must be a list");
+  for (const Value& entry : extensions->items()) {
+    const Value* found = entry.Find("name");
+    const Value* extension = entry.Find("extension");
+    if (found != nullptr && found->text() == name && extension != nullptr) return *extension;
+  }
+  return {};
+}
+
+// As client-go's rest.ConfigToExecCluster and its encoder have it.
+Result<std::string> ExecClusterJson(const Section& cluster, const Kubeconfig& config) {
+  Error error = Error::Ok();
+  std::string authorities = config.tls.ca_data;
+  if (authorities.empty() && !config.tls.ca_file.empty()) {
+    Result<FileText> file = FileText::Read(config.tls.ca_file, kMaxFile);
+    if (!file.ok()) return file.error().Wrap(cluster.PathOf("certificate-authority"));
+    authorities = file->text();
+  }
+  Value info = Value::Object();
+  info.Set("server", Value::String(config.server));
+  if (!config.tls.server_name.empty()) info.Set("tls-server-name", Value::String(config.tls.server_name));
+  if (config.tls.insecure) info.Set("insecure-skip-tls-verify", Value::Bool(true));
+  if (!authorities.empty()) info.Set("certificate-authority-data", Value::String(EncodeBase64(authorities)));
+  if (const std::string proxy = cluster.Text("proxy-url", error); !proxy.empty())
+    info.Set("proxy-url", Value::String(proxy));
+  if (cluster.Bool("disable-compression", error)) info.Set("disable-compression", Value::Bool(true));
+  info.Set("config", ExtensionOf(cluster, kExecExtension, error));
+  if (!error.ok()) return error;
+  return info.ToJson();
+}
+
+Error ReadEnvironment(const Section& exec, const std::string& user, ExecConfig& out) {
+  const Value* list = exec.Find("env");
+  if (list == nullptr) return Error::Ok();
+  const std::string path = exec.PathOf("env");
+  if (list->kind() != Value::Kind::kArray) return Error(path + ": must be a list");
+  for (size_t i = 0; i < list->items().size(); ++i) {
+    const Section variable(&list->items()[i], path + "[" + std::to_string(i) + "]");
+    Error error = Error::Ok();
+    std::string name = variable.Text("name", error), value = variable.Text("value", error);
+    if (!error.ok()) return error;
+    if (name.empty()) {
+      return Error(variable.PathOf("name") + ": env variable name must be specified for " + user +
+                   " to use exec authentication plugin");
+    }
+    if (name.find_first_of(std::string_view("=\0", 2)) != std::string::npos || value.find('\0') != std::string::npos)
+      return Error(path + "[" + std::to_string(i) + "]: no variable can have such a name or value");
+    out.env.emplace_back(std::move(name), std::move(value));
+  }
+  return Error::Ok();
+}
+
+// The sentences are client-go's.
+Error ReadMode(const Section& exec, const std::string& user, ExecConfig& out) {
+  Error error = Error::Ok();
+  const std::string mode = exec.Text("interactiveMode", error);
+  if (!error.ok()) return error;
+  const std::string path = exec.PathOf("interactiveMode") + ": ";
+  if (mode.empty() && out.api_version.ends_with("/v1"))
+    return Error(path + "interactiveMode must be specified for " + user + " to use exec authentication plugin");
+  if (mode.empty() || mode == "IfAvailable") {
+    out.mode = InteractiveMode::kIfAvailable;
+  } else if (mode == "Always") {
+    out.mode = InteractiveMode::kAlways;
+  } else if (mode == "Never") {
+    out.mode = InteractiveMode::kNever;
+  } else {
+    return Error(path + "invalid interactiveMode for " + user + ": " + Quoted(mode));
+  }
+  return Error::Ok();
+}
+
+Error ReadExec(const Section& exec, const Section& cluster, const fs::path& folder, const std::string& user,
+               Kubeconfig& config) {
+  Error error = Error::Ok();
+  ExecConfig& out = config.exec;
+  out.command = exec.Text("command", error);
+  out.args = exec.Texts("args", error);
+  out.api_version = exec.Text("apiVersion", error);
+  out.install_hint = exec.Text("installHint", error);
+  std::ranges::replace_if(
+      out.install_hint, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; }, ' ');
+  const bool provide = exec.Bool("provideClusterInfo", error);
+  if (!error.ok()) return error;
+  for (const auto& [text, field] : {std::pair(&out.command, "command"), std::pair(&out.api_version, "apiVersion")}) {
+    if (text->empty()) {
+      return Error(exec.PathOf(field) + ": " + field + " must be specified for " + user +
+                   " to use exec authentication plugin");
+    }
+  }
+  if (out.api_version != "client.authentication.k8s.io/v1" && out.api_version != "client.authentication.k8s.io/v1beta1")
+    return Error(exec.PathOf("apiVersion") + ": exec plugin: invalid apiVersion " + Quoted(out.api_version));
+  if (error = ReadEnvironment(exec, user, out); !error.ok()) return error;
+  if (error = ReadMode(exec, user, out); !error.ok()) return error;
+  if (out.command.find('/') != std::string::npos) out.command = (folder / out.command).lexically_normal().string();
+  if (!provide) return Error::Ok();
+  Result<std::string> info = ExecClusterJson(cluster, config);
+  if (!info.ok()) return info.error();
+  out.cluster = std::move(info).value();
+  return Error::Ok();
+}
 
 // The `inner` object of the entry of `list` that has this name.
 Result<Section> FindNamed(const Value& config, const std::string& list, const std::string& inner,
@@ -223,7 +343,8 @@ Error ReadImpersonation(const Section& user, Impersonation& as) {
   return Error::Ok();
 }
 
-Error ReadUser(const Section& user, const fs::path& folder, Kubeconfig& config) {
+Error ReadUser(const Section& user, const std::string& name, const Section& cluster, const fs::path& folder,
+               Kubeconfig& config) {
   Error error = Error::Ok();
   config.token = user.Text("token", error);
   config.token_file = user.File("tokenFile", folder, error);
@@ -234,11 +355,9 @@ Error ReadUser(const Section& user, const fs::path& folder, Kubeconfig& config) 
   config.tls.key_file = user.File("client-key", folder, error);
   config.tls.key_data = user.Data("client-key-data", error);
   if (!error.ok()) return error;
-  for (const char* field : {"exec", "auth-provider"}) {
-    error = Refuse(user, field,
-                   "credentials from other programs are not supported; use a token, tokenFile or client certificate");
-    if (!error.ok()) return error;
-  }
+  error = Refuse(user, "auth-provider",
+                 "auth providers are not supported; use exec, a token, tokenFile or client certificate");
+  if (!error.ok()) return error;
   if (error = ReadImpersonation(user, config.impersonate); !error.ok()) return error;
   const bool has_token = !config.token.empty() || !config.token_file.empty();
   if (has_token && !config.username.empty())
@@ -248,6 +367,13 @@ Error ReadUser(const Section& user, const fs::path& folder, Kubeconfig& config) 
     if (error = CheckTokenFile(config.token_file); !error.ok())
       return error.Wrap(user.PathOf("tokenFile") + ": " + config.token_file);
   }
+  const Section exec = user.Inner("exec", error);
+  if (!error.ok()) return error;
+  if (exec.present()) {
+    if (error = ReadExec(exec, cluster, folder, name, config); !error.ok()) return error;
+  }
+  const bool has_certificate = !config.tls.certificate_file.empty() || !config.tls.certificate_data.empty();
+  if (has_token || !config.username.empty() || has_certificate) config.exec = {};
   const net::IdentityErrors wrong = net::CheckIdentity(config.tls);
   const auto field = [&user](const char* name, const std::string& data) {
     return user.PathOf(data.empty() ? std::string(name) : std::string(name) + "-data");
@@ -280,7 +406,7 @@ Error Read(const std::string& path, const std::string& wanted, Kubeconfig& confi
   if (!error.ok() || user_name.empty()) return error;
   Result<Section> user = FindNamed(*file, "users", "user", user_name);
   if (!user.ok()) return user.error();
-  return ReadUser(*user, folder, config);
+  return ReadUser(*user, user_name, *cluster, folder, config);
 }
 
 }  // namespace
@@ -298,7 +424,7 @@ Result<Kubeconfig> LoadKubeconfig(const std::string& path, const std::string& co
 std::vector<std::string> WarningsOf(const Kubeconfig& config) {
   std::vector<std::string> warnings;
   const bool https = config.server.starts_with("https://");
-  const bool token = !config.token.empty() || !config.token_file.empty();
+  const bool token = !config.token.empty() || !config.token_file.empty() || !config.exec.command.empty();
   if (!https && (token || !config.username.empty())) {
     warnings.push_back(config.source + ": the " + (token ? "bearer token" : "password") + " is sent to " +
                        config.server + " without TLS: whoever is on the way can read and use it");

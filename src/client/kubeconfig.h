@@ -2,6 +2,7 @@
 // Kubeconfig: which API server, and as whom; out of a kubeconfig file or of what a pod finds in itself.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +20,19 @@ struct Impersonation {
   std::vector<std::pair<std::string, std::vector<std::string>>> extra = {};
 };
 
+enum class InteractiveMode : uint8_t { kNever, kIfAvailable, kAlways };
+
+// A program that gives credentials.
+struct ExecConfig {
+  std::string command;  // empty: none. Looked for in PATH unless there is a slash in it
+  std::vector<std::string> args = {};
+  std::vector<std::pair<std::string, std::string>> env = {};  // besides ours
+  std::string api_version = {};                               // of the question and the answer
+  std::string install_hint = {};
+  InteractiveMode mode = InteractiveMode::kNever;  // whether it gets our terminal
+  std::string cluster = {};                        // what it is told of the cluster, in JSON; empty: nothing
+};
+
 struct Kubeconfig {
   std::string source;  // what to call it in messages
   std::string file;    // where it was read; empty within a cluster
@@ -27,13 +41,14 @@ struct Kubeconfig {
   std::string token;
   std::string token_file;  // goes before `token`; read again as it changes
   std::string username, password;
+  ExecConfig exec;  // empty if there are other credentials: they go before it
   Impersonation impersonate;
   std::string namespace_;  // of the context; may be empty
 };
 
 // The context of that name, the file's current-context if it is empty. Paths in the file count from its folder.
-// Errors name file, field and reason; they never show a secret. What would be needed and is not there (exec,
-// auth-provider, a proxy) is refused by name.
+// Errors name file, field and reason; they never show a secret. What would be needed and is not there (auth-provider, a
+// proxy) is refused by name. Nothing is run yet.
 Result<Kubeconfig> LoadKubeconfig(const std::string& path, const std::string& context = "");
 
 // What is unwise about it, a sentence each, to be told at start: credentials that go over plain HTTP, a server that

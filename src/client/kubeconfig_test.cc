@@ -157,8 +157,8 @@ TEST_F(KubeconfigTest, ErrorsNameFieldAndReason) {
 
 TEST_F(KubeconfigTest, WhatIsNotSupportedIsRefusedByName) {
   const std::string fine = "server: 'https://a'";
-  EXPECT_THAT(Fails(Config(fine, "exec: {command: aws}")), HasSubstr("users[u].user.exec: credentials from other"));
-  EXPECT_THAT(Fails(Config(fine, "auth-provider: {name: oidc}")), HasSubstr("users[u].user.auth-provider: "));
+  EXPECT_THAT(Fails(Config(fine, "auth-provider: {name: oidc}")),
+              HasSubstr("users[u].user.auth-provider: auth providers are not supported"));
   EXPECT_THAT(Fails(Config(fine + ", proxy-url: 'http://p'", "")), HasSubstr("clusters[c].cluster.proxy-url: "));
 }
 
@@ -214,6 +214,91 @@ TEST_F(KubeconfigTest, SomebodyElseCanBeImpersonated) {
               HasSubstr(user + "as-groups: there is a line break"));
   EXPECT_THAT(Fails(Config(fine, R"(as: a, as-user-extra: {k: ["a\nb"]})")),
               HasSubstr(user + "as-user-extra[k]: there is a line break"));
+}
+
+TEST_F(KubeconfigTest, AProgramCanGiveTheCredentials) {
+  Result<Kubeconfig> config = Load(Config(
+      "server: 'https://a'",
+      "exec: {command: bin/aws, args: [eks, get-token], apiVersion: client.authentication.k8s.io/v1beta1, "
+      "env: [{name: A, value: b}, {name: C, value: ''}], installHint: \"get it\\nthere\", provideClusterInfo: false}"));
+  ASSERT_TRUE(config.ok()) << config.error().text();
+  EXPECT_EQ(config->exec.command, folder_.Path("bin/aws"));
+  EXPECT_THAT(config->exec.args, ElementsAre("eks", "get-token"));
+  EXPECT_EQ(config->exec.api_version, "client.authentication.k8s.io/v1beta1");
+  EXPECT_THAT(config->exec.env, ElementsAre(std::pair("A", "b"), std::pair("C", "")));
+  EXPECT_EQ(config->exec.install_hint, "get it there");
+  EXPECT_EQ(config->exec.mode, InteractiveMode::kIfAvailable);
+  EXPECT_EQ(config->exec.cluster, "");
+
+  const std::string v1 = "apiVersion: client.authentication.k8s.io/v1";
+  config = Load(Config("server: 'https://a'", "exec: {command: aws, " + v1 + ", interactiveMode: Never}"));
+  ASSERT_TRUE(config.ok()) << config.error().text();
+  EXPECT_EQ(config->exec.command, "aws");
+  EXPECT_EQ(config->exec.mode, InteractiveMode::kNever);
+  config = Load(Config("server: 'https://a'", "exec: {command: aws, " + v1 + ", interactiveMode: Always}"));
+  ASSERT_TRUE(config.ok()) << config.error().text();
+  EXPECT_EQ(config->exec.mode, InteractiveMode::kAlways);
+  // Others go before it.
+  const std::string exec = "exec: {command: aws, " + v1 + ", interactiveMode: Never}";
+  for (const std::string& user : {std::string("token: abc"), std::string("username: a, password: b"),
+                                  "client-certificate-data: " + EncodeBase64(client_.certificate_pem) +
+                                      ", client-key-data: " + EncodeBase64(client_.key_pem)}) {
+    config = Load(Config("server: 'https://a'", user + ", " + exec));
+    ASSERT_TRUE(config.ok()) << config.error().text();
+    EXPECT_EQ(config->exec.command, "");
+  }
+  config = Load(Config("server: 'http://a'", exec));
+  ASSERT_TRUE(config.ok()) << config.error().text();
+  EXPECT_THAT(WarningsOf(*config), ElementsAre(HasSubstr("the bearer token is sent to http://a without TLS")));
+}
+
+TEST_F(KubeconfigTest, AProgramIsToldOfTheClusterIfItWantsThat) {
+  const std::string user =
+      "exec: {command: aws, apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never, "
+      "provideClusterInfo: true}";
+  Result<Kubeconfig> config = Load(Config("server: 'https://a'", user));
+  ASSERT_TRUE(config.ok()) << config.error().text();
+  EXPECT_EQ(config->exec.cluster, R"({"server":"https://a","config":null})");
+  folder_.Write("ca.pem", ca_.certificate_pem);
+  config = Load(Config(
+      "server: 'https://a', tls-server-name: b, certificate-authority: ca.pem, disable-compression: true, "
+      "extensions: [{name: other, extension: 1}, {name: client.authentication.k8s.io/exec, extension: {x: [1]}}]",
+      user));
+  ASSERT_TRUE(config.ok()) << config.error().text();
+  EXPECT_EQ(config->exec.cluster, R"({"server":"https://a","tls-server-name":"b","certificate-authority-data":")" +
+                                      EncodeBase64(ca_.certificate_pem) +
+                                      R"(","disable-compression":true,"config":{"x":[1]}})");
+  config = Load(Config("server: 'https://a', insecure-skip-tls-verify: true", user));
+  ASSERT_TRUE(config.ok()) << config.error().text();
+  EXPECT_EQ(config->exec.cluster, R"({"server":"https://a","insecure-skip-tls-verify":true,"config":null})");
+}
+
+TEST_F(KubeconfigTest, WhatIsWrongWithAProgramIsSaidAsUpstreamSaysIt) {
+  const std::string path = "users[u].user.exec", v1 = "apiVersion: client.authentication.k8s.io/v1";
+  const struct {
+    std::string exec;
+    std::string want;
+  } cases[] = {
+      {"5", ": must be an object"},
+      {"{}", ".command: command must be specified for u to use exec authentication plugin"},
+      {"{command: a}", ".apiVersion: apiVersion must be specified for u to use exec authentication plugin"},
+      {"{command: a, apiVersion: client.authentication.k8s.io/v1alpha1}",
+       ".apiVersion: exec plugin: invalid apiVersion \"client.authentication.k8s.io/v1alpha1\""},
+      {"{command: a, " + v1 + "}",
+       ".interactiveMode: interactiveMode must be specified for u to use exec authentication plugin"},
+      {"{command: a, " + v1 + ", interactiveMode: Perhaps}",
+       ".interactiveMode: invalid interactiveMode for u: \"Perhaps\""},
+      {"{command: a, " + v1 + ", env: {a: b}}", ".env: must be a list"},
+      {"{command: a, " + v1 + ", env: [{value: hunter2}]}", ".env[0].name: env variable name must be specified for u"},
+      {"{command: a, " + v1 + ", env: [{name: a=b, value: hunter2}]}", ".env[0]: no variable can have such a name"},
+      {"{command: a, " + v1 + ", env: [{name: a, value: [hunter2]}]}", ".env[0].value: must be a string"},
+      {"{command: [a]}", ".command: must be a string"},
+      {"{command: a, args: b}", ".args: must be a list of strings"},
+  };
+  for (const auto& c : cases) {
+    EXPECT_THAT(Fails(Config("server: 'https://a'", "exec: " + c.exec)),
+                AllOf(HasSubstr(path + c.want), Not(HasSubstr("hunter2"))));
+  }
 }
 
 TEST_F(KubeconfigTest, NoErrorShowsASecret) {

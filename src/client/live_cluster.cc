@@ -143,6 +143,7 @@ Result<std::unique_ptr<LiveCluster>> LiveCluster::Connect(const Kubeconfig& conf
   net::ClientOptions http;
   http.url = config.server;
   http.tls = config.tls;
+  http.tls.identity = impl->credentials.identity();
   http.tls.on_warning = [impl = impl.get()](const Error& error) { impl->WarnSeldom(error.text()); };
   const std::string& agent = impl->options.user_agent;
   for (std::unique_ptr<ApiRequests>* requests : {&impl->reads, &impl->writes, &impl->leases}) {
@@ -311,11 +312,9 @@ std::unique_ptr<Watch> LiveCluster::Impl::OpenWatch(Kind kind, WatchStart start,
                                                     WatchCallbacks callbacks) {
   const uint64_t random = options.random ? options.random() : fallback_random.Next();
   const int64_t seconds = kMinWatchSeconds + static_cast<int64_t>(random % static_cast<uint64_t>(kMinWatchSeconds));
-  const std::string authorization = credentials.Header();
   net::ClientRequest request;
   request.path = std::string(CollectionPath(kind)) + "?" + std::string(Selection(kind)) + query +
                  "&timeoutSeconds=" + std::to_string(seconds);
-  request.headers = reads->HeadersWith(authorization);
   request.timeout = options.request_timeout;
   request.read_timeout = Duration::Seconds(seconds + kWatchPatienceSeconds);
 
@@ -327,13 +326,13 @@ std::unique_ptr<Watch> LiveCluster::Impl::OpenWatch(Kind kind, WatchStart start,
   callbacks.closed = link.Guard(std::move(callbacks.closed));
   if (callbacks.opened) callbacks.opened = link.Guard(std::move(callbacks.opened));
   auto handle = std::make_unique<WatchHandle>();
+  auto shown = std::make_shared<std::string>();
   auto watch = std::make_shared<LiveWatch>(
       kind, start, annotations, inbox, handle->link(), std::move(callbacks),
       LiveWatchLimits{options.max_line_bytes, options.max_unread_bytes, kMaxObjects},
-      [this](std::string sentence) { Warn(std::move(sentence)); },
-      [this, authorization] { return credentials.Renew(authorization); });
-  handle->Hold(reads->client().Stream(
-      std::move(request), [watch](int status, const net::Headers&) { watch->OnHead(status); },
+      [this](std::string sentence) { Warn(std::move(sentence)); }, [this, shown] { return credentials.Renew(*shown); });
+  handle->Hold(reads->Stream(
+      std::move(request), shown, [watch](int status, const net::Headers&) { watch->OnHead(status); },
       [watch](std::string_view piece) { watch->OnPiece(piece); },
       [watch](const Error& error) { watch->OnEnd(error); }));
   return handle;

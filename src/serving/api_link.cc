@@ -23,16 +23,17 @@ ApiLink::ApiLink(const client::Kubeconfig& config, std::function<void(const std:
 
 Result<std::unique_ptr<ApiLink>> ApiLink::Connect(const client::Kubeconfig& config, const std::string& user_agent,
                                                   std::function<void(const std::string&)> warn) {
+  std::unique_ptr<ApiLink> link(new ApiLink(config, warn));
   net::ClientOptions http;
   http.url = config.server;
   http.tls = config.tls;
+  http.tls.identity = link->credentials_.identity();
   http.tls.on_warning = [warn](const Error& error) {
     if (warn) warn(error.text());
   };
   http.max_response_bytes = kMaxAnswer;
   Result<std::unique_ptr<net::HttpClient>> client = net::HttpClient::Create(http);
   if (!client.ok()) return client.error().Wrap(config.source);
-  std::unique_ptr<ApiLink> link(new ApiLink(config, warn));
   link->requests_ = std::make_unique<client::ApiRequests>(std::move(client).value(), link->credentials_, user_agent);
   return link;
 }
@@ -53,9 +54,8 @@ std::unique_ptr<net::ResponseStream> ApiLink::Stream(const std::string& path, Du
                                                      net::HttpClient::OnEnd on_end) {
   net::ClientRequest request;
   request.path = path;
-  request.headers = requests_->HeadersWith(credentials_.Header());
   request.read_timeout = silence;
-  return requests_->client().Stream(std::move(request), std::move(on_head), std::move(on_chunk), std::move(on_end));
+  return requests_->Stream(std::move(request), nullptr, std::move(on_head), std::move(on_chunk), std::move(on_end));
 }
 
 void ApiLink::Close() {

@@ -242,7 +242,9 @@ Result<client::Kubeconfig> FindApiServer(const std::string& path, const std::str
   const net::TlsClientOptions& tls = found.tls;
   const bool secure = tls.insecure || !tls.ca_file.empty() || !tls.ca_data.empty() || !tls.certificate_file.empty() ||
                       !tls.certificate_data.empty();
-  found.server = master.find("://") != std::string::npos ? master : (secure ? "https://" : "http://") + master;
+  const std::string server =
+      master.find("://") != std::string::npos ? master : (secure ? "https://" : "http://") + master;
+  if (Error error = client::SetServer(found, server); !error.ok()) return error;
   found.source = path.empty() ? "--master" : "--master and " + found.source;
   return found;
 }

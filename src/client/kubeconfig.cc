@@ -14,6 +14,7 @@
 #include "api/load_error.h"
 #include "api/yaml.h"
 #include "client/credentials.h"
+#include "net/proxy.h"
 #include "net/url.h"
 #include "util/secret_file.h"
 #include "util/secret_text.h"
@@ -284,6 +285,16 @@ Error Refuse(const Section& section, std::string_view field, std::string_view wh
   return section.Has(field) ? Error(section.PathOf(field) + ": " + std::string(why)) : Error::Ok();
 }
 
+// The proxy that the environment names for the server, if any.
+Error ReadProxyEnvironment(const net::Url& server, Kubeconfig& config) {
+  config.proxy = net::ProxyEnvironment::Read().For(server);
+  if (config.proxy.empty()) return Error::Ok();
+  const Result<net::Proxy> proxy = net::ParseProxy(config.proxy);
+  return proxy.ok()
+             ? Error::Ok()
+             : proxy.error().Wrap(std::string("environment variable ") + (server.tls ? "HTTPS" : "HTTP") + "_PROXY");
+}
+
 Error ReadCluster(const Section& cluster, const fs::path& folder, Kubeconfig& config) {
   Error error = Error::Ok();
   config.server = cluster.Text("server", error);
@@ -296,7 +307,17 @@ Error ReadCluster(const Section& cluster, const fs::path& folder, Kubeconfig& co
   // Not shown with the rest: a query is where a token may be.
   if (config.server.find_first_of("?#") != std::string::npos)
     return Error(cluster.PathOf("server") + ": a query or fragment has no place in this URL");
-  if (Result<net::Url> url = net::ParseUrl(config.server); !url.ok()) return url.error().Wrap(cluster.PathOf("server"));
+  const Result<net::Url> url = net::ParseUrl(config.server);
+  if (!url.ok()) return url.error().Wrap(cluster.PathOf("server"));
+  config.proxy = cluster.Text("proxy-url", error);
+  if (!error.ok()) return error;
+  if (config.proxy.empty()) {
+    if (error = ReadProxyEnvironment(*url, config); !error.ok()) return error;
+  } else if (const Result<net::Proxy> proxy = net::ParseProxy(config.proxy); !proxy.ok()) {
+    return proxy.error().Wrap(cluster.PathOf("proxy-url"));
+  } else {
+    config.proxy_given = true;
+  }
   const bool has_ca = !config.tls.ca_file.empty() || !config.tls.ca_data.empty();
   if (has_ca && config.tls.insecure) {
     return Error(cluster.PathOf("insecure-skip-tls-verify") +
@@ -311,7 +332,7 @@ Error ReadCluster(const Section& cluster, const fs::path& folder, Kubeconfig& co
           cluster.PathOf(ca.ca_data.empty() ? "certificate-authority" : "certificate-authority-data"));
     }
   }
-  return Refuse(cluster, "proxy-url", "proxies are not supported");
+  return Error::Ok();
 }
 
 // What cannot be the value of a header cannot be sent.
@@ -421,6 +442,20 @@ Result<Kubeconfig> LoadKubeconfig(const std::string& path, const std::string& co
   return config;
 }
 
+Error SetServer(Kubeconfig& config, const std::string& server) {
+  config.server = server;
+  if (!config.exec.cluster.empty()) {
+    std::vector<FieldError> errors;
+    const Value before = ParseJson(config.exec.cluster, errors);  // ours
+    Value info = Value::Object();
+    for (const auto& [name, value] : before.members()) info.Set(name, name == "server" ? Value::String(server) : value);
+    config.exec.cluster = info.ToJson();
+  }
+  const Result<net::Url> url = net::ParseUrl(server);
+  if (config.proxy_given || !url.ok()) return Error::Ok();  // who connects says what is wrong with it
+  return ReadProxyEnvironment(*url, config);
+}
+
 std::vector<std::string> WarningsOf(const Kubeconfig& config) {
   std::vector<std::string> warnings;
   const bool https = config.server.starts_with("https://");
@@ -465,8 +500,9 @@ Result<Kubeconfig> LoadInCluster(const InCluster& place) {
   }
   const bool six = place.host.find(':') != std::string::npos;
   config.server = "https://" + (six ? "[" + place.host + "]" : place.host) + ":" + place.port;
-  if (Result<net::Url> url = net::ParseUrl(config.server); !url.ok())
-    return url.error().Wrap(config.source + ": KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT");
+  const Result<net::Url> url = net::ParseUrl(config.server);
+  if (!url.ok()) return url.error().Wrap(config.source + ": KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT");
+  if (const Error error = ReadProxyEnvironment(*url, config); !error.ok()) return error.Wrap(config.source);
 
   const fs::path folder = place.folder;
   config.token_file = (folder / "token").string();

@@ -34,9 +34,11 @@ struct ExecConfig {
 };
 
 struct Kubeconfig {
-  std::string source;  // what to call it in messages
-  std::string file;    // where it was read; empty within a cluster
-  std::string server;  // https://host:port/prefix
+  std::string source;        // what to call it in messages
+  std::string file;          // where it was read; empty within a cluster
+  std::string server;        // https://host:port/prefix
+  std::string proxy;         // URL of the proxy in between; empty: none
+  bool proxy_given = false;  // by the file, and not by the environment
   net::TlsClientOptions tls;
   std::string token;
   std::string token_file;  // goes before `token`; read again as it changes
@@ -47,9 +49,14 @@ struct Kubeconfig {
 };
 
 // The context of that name, the file's current-context if it is empty. Paths in the file count from its folder.
-// Errors name file, field and reason; they never show a secret. What would be needed and is not there (auth-provider, a
-// proxy) is refused by name. Nothing is run yet.
+// Errors name file, field and reason; they never show a secret. What would be needed and is not there (auth-provider)
+// is refused by name. Nothing is run yet. Without a proxy-url the environment may name a proxy (HTTPS_PROXY,
+// HTTP_PROXY, NO_PROXY).
 Result<Kubeconfig> LoadKubeconfig(const std::string& path, const std::string& context = "");
+
+// Another server instead, as whom and with what the file says. Without a proxy-url the environment's proxy is the one
+// for that server; an Error is about it.
+Error SetServer(Kubeconfig& config, const std::string& server);
 
 // What is unwise about it, a sentence each, to be told at start: credentials that go over plain HTTP, a server that
 // nobody checks, keys that others can read.

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
 #include "api/base64.h"
 #include "client/credentials.h"
@@ -159,7 +160,6 @@ TEST_F(KubeconfigTest, WhatIsNotSupportedIsRefusedByName) {
   const std::string fine = "server: 'https://a'";
   EXPECT_THAT(Fails(Config(fine, "auth-provider: {name: oidc}")),
               HasSubstr("users[u].user.auth-provider: auth providers are not supported"));
-  EXPECT_THAT(Fails(Config(fine + ", proxy-url: 'http://p'", "")), HasSubstr("clusters[c].cluster.proxy-url: "));
 }
 
 TEST_F(KubeconfigTest, WhatIsEmptyIsAbsent) {
@@ -216,6 +216,61 @@ TEST_F(KubeconfigTest, SomebodyElseCanBeImpersonated) {
               HasSubstr(user + "as-user-extra[k]: there is a line break"));
 }
 
+TEST_F(KubeconfigTest, AProxyComesFromTheFileOrTheEnvironment) {
+  for (const char* name : {"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "NO_PROXY", "no_proxy"})
+    ::unsetenv(name);
+  const auto proxy = [this](const std::string& cluster) {
+    const Result<Kubeconfig> config = Load(Config(cluster, ""));
+    return config.ok() ? config->proxy : config.error().text();
+  };
+  EXPECT_EQ(proxy("server: 'https://a'"), "");
+  EXPECT_EQ(proxy("server: 'https://a', proxy-url: 'socks5://me:b@p'"), "socks5://me:b@p");
+  EXPECT_EQ(proxy("server: 'https://localhost', proxy-url: 'http://p'"), "http://p") << "it is not asked whether";
+  ASSERT_EQ(::setenv("HTTPS_PROXY", "p:3128", 1), 0);
+  ASSERT_EQ(::setenv("NO_PROXY", ".b", 1), 0);
+  EXPECT_EQ(proxy("server: 'https://a'"), "http://p:3128");
+  EXPECT_EQ(proxy("server: 'https://a', proxy-url: 'http://q'"), "http://q");
+  EXPECT_EQ(proxy("server: 'https://a.b'"), "");
+  EXPECT_EQ(proxy("server: 'http://a'"), "");
+  folder_.Write("token", "t1\n");
+  folder_.Write("ca.crt", ca_.certificate_pem);
+  const Result<Kubeconfig> pod = LoadInCluster({"10.0.0.1", "443", folder_.Path("")});
+  ASSERT_TRUE(pod.ok()) << pod.error().text();
+  EXPECT_EQ(pod->proxy, "http://p:3128");
+  ASSERT_EQ(::setenv("HTTPS_PROXY", "ftp://me:hunter2@p", 1), 0);
+  EXPECT_THAT(proxy("server: 'https://a'"),
+              AllOf(HasSubstr("environment variable HTTPS_PROXY: unsupported scheme"), Not(HasSubstr("hunter2"))));
+  ::unsetenv("HTTPS_PROXY");
+  ::unsetenv("NO_PROXY");
+  EXPECT_THAT(
+      proxy("server: 'https://a', proxy-url: 'ftp://me:hunter2@p'"),
+      AllOf(HasSubstr("clusters[c].cluster.proxy-url: unsupported scheme \"ftp\", must be http, https, or socks5"),
+            Not(HasSubstr("hunter2"))));
+  EXPECT_THAT(proxy("server: 'https://a', proxy-url: 5"), HasSubstr("clusters[c].cluster.proxy-url: must be a string"));
+}
+
+TEST_F(KubeconfigTest, AnotherServerHasAnotherProxy) {
+  ASSERT_EQ(::setenv("HTTPS_PROXY", "http://p", 1), 0);
+  ASSERT_EQ(::setenv("NO_PROXY", "b", 1), 0);
+  const std::string user =
+      "exec: {command: aws, apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never, "
+      "provideClusterInfo: true}";
+  Result<Kubeconfig> config = Load(Config("server: 'https://a', tls-server-name: c", user));
+  ASSERT_TRUE(config.ok()) << config.error().text();
+  EXPECT_EQ(config->proxy, "http://p");
+  EXPECT_TRUE(SetServer(config.value(), "https://b").ok());
+  EXPECT_EQ(config->server, "https://b");
+  EXPECT_EQ(config->proxy, "");
+  EXPECT_EQ(config->exec.cluster, R"({"server":"https://b","tls-server-name":"c","config":null})");
+  EXPECT_TRUE(SetServer(config.value(), "nonsense").ok());
+  config = Load(Config("server: 'https://a', proxy-url: 'http://q'", ""));
+  ASSERT_TRUE(config.ok()) << config.error().text();
+  EXPECT_TRUE(SetServer(config.value(), "https://b").ok());
+  EXPECT_EQ(config->proxy, "http://q");
+  ::unsetenv("HTTPS_PROXY");
+  ::unsetenv("NO_PROXY");
+}
+
 TEST_F(KubeconfigTest, AProgramCanGiveTheCredentials) {
   Result<Kubeconfig> config = Load(Config(
       "server: 'https://a'",
@@ -268,9 +323,10 @@ TEST_F(KubeconfigTest, AProgramIsToldOfTheClusterIfItWantsThat) {
   EXPECT_EQ(config->exec.cluster, R"({"server":"https://a","tls-server-name":"b","certificate-authority-data":")" +
                                       EncodeBase64(ca_.certificate_pem) +
                                       R"(","disable-compression":true,"config":{"x":[1]}})");
-  config = Load(Config("server: 'https://a', insecure-skip-tls-verify: true", user));
+  config = Load(Config("server: 'https://a', insecure-skip-tls-verify: true, proxy-url: 'http://p'", user));
   ASSERT_TRUE(config.ok()) << config.error().text();
-  EXPECT_EQ(config->exec.cluster, R"({"server":"https://a","insecure-skip-tls-verify":true,"config":null})");
+  EXPECT_EQ(config->exec.cluster,
+            R"({"server":"https://a","insecure-skip-tls-verify":true,"proxy-url":"http://p","config":null})");
 }
 
 TEST_F(KubeconfigTest, WhatIsWrongWithAProgramIsSaidAsUpstreamSaysIt) {

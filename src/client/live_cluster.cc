@@ -142,6 +142,7 @@ Result<std::unique_ptr<LiveCluster>> LiveCluster::Connect(const Kubeconfig& conf
   auto impl = std::make_unique<Impl>(config, inbox, clock, std::move(options));
   net::ClientOptions http;
   http.url = config.server;
+  http.proxy = config.proxy;
   http.tls = config.tls;
   http.tls.identity = impl->credentials.identity();
   http.tls.on_warning = [impl = impl.get()](const Error& error) { impl->WarnSeldom(error.text()); };

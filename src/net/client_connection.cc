@@ -12,6 +12,8 @@
 #include <optional>
 #include <utility>
 
+#include "net/proxy_tunnel.h"
+
 namespace berth::net {
 namespace {
 
@@ -79,11 +81,18 @@ struct Connector::Lookup {
   std::vector<std::shared_ptr<Waiter>> waiters;
 };
 
-Connector::Connector(EventLoop& loop, const Url& url, std::shared_ptr<TlsContext> tls, Duration timeout)
-    : loop_(loop), url_(url), tls_(std::move(tls)), timeout_(timeout) {}
+Connector::Connector(EventLoop& loop, const Url& url, const ProxyRoute* route, std::shared_ptr<TlsContext> tls,
+                     Duration timeout)
+    : loop_(loop),
+      url_(url),
+      route_(route),
+      host_(route != nullptr ? route->proxy.host : url.host),
+      port_(route != nullptr ? route->proxy.port : url.port),
+      tls_(std::move(tls)),
+      timeout_(timeout) {}
 
 Task<Connector::Addresses> Connector::Find(Deadline deadline, Cancellable* cancellable) {
-  if (const auto address = Numeric(url_.host, static_cast<in_port_t>(std::stoi(url_.port)))) {
+  if (const auto address = Numeric(host_, static_cast<in_port_t>(std::stoi(port_)))) {
     co_return std::vector<SocketAddress>{*address};
   }
   auto waiter = std::make_shared<Lookup::Waiter>(loop_);
@@ -93,7 +102,7 @@ Task<Connector::Addresses> Connector::Find(Deadline deadline, Cancellable* cance
     auto lookup = std::make_shared<Lookup>();
     lookup->waiters.push_back(waiter);
     lookup_ = lookup;
-    loop_.Resolve(url_.host, url_.port, [lookup](const Addresses& found) {
+    loop_.Resolve(host_, port_, [lookup](const Addresses& found) {
       for (const std::shared_ptr<Lookup::Waiter>& one : std::exchange(lookup->waiters, {})) {
         one->found = found;
         one->watch.Cancel();
@@ -106,14 +115,14 @@ Task<Connector::Addresses> Connector::Find(Deadline deadline, Cancellable* cance
   if (waiter->found) co_return std::move(*waiter->found);
   if (const std::shared_ptr<Lookup> under_way = lookup_.lock()) std::erase(under_way->waiters, waiter);
   const Error late = ErrorOf(wake);
-  co_return late.Wrap("looking up " + url_.host);
+  co_return late.Wrap("looking up " + host_);
 }
 
 Task<Result<std::unique_ptr<Connection>>> Connector::Connect(Deadline deadline, Cancellable* cancellable) {
   deadline = std::min(deadline, After(timeout_));
   const Addresses addresses = co_await Find(deadline, cancellable);
-  if (!addresses.ok()) co_return addresses.error();
-  Error failure("no address of " + url_.host);
+  if (!addresses.ok()) co_return Named(addresses.error());
+  Error failure = Named(Error("no address of " + host_));
   for (size_t i = 0; i < addresses->size() && !cancellable->cancelled; ++i) {
     const auto now = steady_clock::now();
     const Deadline until =
@@ -140,22 +149,43 @@ Task<Result<std::unique_ptr<Connection>>> Connector::ConnectTo(const SocketAddre
   int problem = ::connect(fd, address->get(), address->length) == 0 ? 0 : errno;
   if (problem == EINPROGRESS) {
     const Wake wake = co_await watch.Wait(Watch::For::kWrite);
-    if (wake != Wake::kReady) co_return ErrorOf(wake).Wrap("connecting");
+    if (wake != Wake::kReady) co_return Named(ErrorOf(wake).Wrap("connecting"));
     socklen_t length = sizeof(problem);
     ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &problem, &length);
   }
-  if (problem != 0) co_return Error(std::string("connecting: ") + std::strerror(problem));
+  if (problem != 0) co_return Named(Error(std::string("connecting: ") + std::strerror(problem)));
+  Stream& stream = connection->stream;
+  if (route_ != nullptr) {
+    const Error error = co_await PassProxy(&stream);
+    if (!error.ok()) co_return Named(error);
+  }
   if (tls_) {
-    Result<std::unique_ptr<TlsSession>> session = tls_->NewSession(fd, url_.host);
-    if (!session.ok()) co_return session.error();
-    connection->stream.UseTls(std::move(session).value());
-    const Io io = co_await connection->stream.Handshake();
-    if (io != Io::kOk) {
-      const Error error = ErrorOf(io, connection->stream);
-      co_return io == Io::kFailed ? error : error.Wrap("TLS handshake");
-    }
+    Result<std::unique_ptr<TlsSession>> session =
+        stream.tls() != nullptr ? tls_->NewSessionWithin(stream.TakeTls(), url_.host) : tls_->NewSession(fd, url_.host);
+    const Error error = co_await Secure(&stream, &session);
+    if (!error.ok()) co_return error;
   }
   co_return std::move(connection);
+}
+
+// As far as requests can be sent to it, or to the server behind it.
+Task<Error> Connector::PassProxy(Stream* stream) {
+  if (route_->tls) {
+    Result<std::unique_ptr<TlsSession>> session = route_->tls->NewSession(stream->watch().fd(), route_->proxy.host);
+    const Error error = co_await Secure(stream, &session);
+    if (!error.ok()) co_return error;
+  }
+  if (!route_->tunnel) co_return Error::Ok();
+  co_return co_await OpenTunnel(stream, &route_->proxy, &url_);
+}
+
+Task<Error> Connector::Secure(Stream* stream, Result<std::unique_ptr<TlsSession>>* session) const {
+  if (!session->ok()) co_return session->error();
+  stream->UseTls(std::move(*session).value());
+  const Io io = co_await stream->Handshake();
+  if (io == Io::kOk) co_return Error::Ok();
+  const Error error = ErrorOf(io, *stream);
+  co_return io == Io::kFailed ? error : error.Wrap("TLS handshake");
 }
 
 }  // namespace berth::net

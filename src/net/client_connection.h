@@ -10,6 +10,7 @@
 #include "berth/clock.h"
 #include "berth/error.h"
 #include "net/event_loop.h"
+#include "net/proxy.h"
 #include "net/stream.h"
 #include "net/task.h"
 #include "net/tls.h"
@@ -52,11 +53,21 @@ struct Connection {
 // Why an operation on a stream did not end well. REQUIRES: not kOk.
 Error ErrorOf(Io io, const Stream& stream);
 
-// REQUIRES: loop and url outlive it. Thread safety: the loop's thread.
+// Through whom a server is reached.
+struct ProxyRoute {
+  Proxy proxy;
+  std::shared_ptr<TlsContext> tls;  // of a proxy that speaks TLS
+  // A connection leads to the server. If not, the proxy reads our requests and sends them on.
+  bool tunnel = true;
+};
+
+// REQUIRES: loop, url and route outlive it. Thread safety: the loop's thread.
 class Connector {
  public:
-  // `tls`: null for plain connections. `timeout`: for all of lookup, connecting and handshake.
-  Connector(EventLoop& loop, const Url& url, std::shared_ptr<TlsContext> tls, Duration timeout);
+  // `route`: null without a proxy. `tls`: null for plain connections. `timeout`: for all of lookup, connecting and
+  // handshake.
+  Connector(EventLoop& loop, const Url& url, const ProxyRoute* route, std::shared_ptr<TlsContext> tls,
+            Duration timeout);
 
   // Tries the addresses of the host one after another; none may use up the time of those behind it.
   Task<Result<std::unique_ptr<Connection>>> Connect(Deadline deadline, Cancellable* cancellable);
@@ -69,9 +80,16 @@ class Connector {
   Task<Addresses> Find(Deadline deadline, Cancellable* cancellable);
   Task<Result<std::unique_ptr<Connection>>> ConnectTo(const SocketAddress* address, Deadline deadline,
                                                       Cancellable* cancellable);
+  Task<Error> PassProxy(Stream* stream);
+  Task<Error> Secure(Stream* stream, Result<std::unique_ptr<TlsSession>>* session) const;
+  Error Named(const Error& error) const {
+    return route_ == nullptr ? error : error.Wrap("proxy " + route_->proxy.name);
+  }
 
   EventLoop& loop_;
   const Url& url_;
+  const ProxyRoute* const route_;
+  const std::string host_, port_;  // where to connect to
   const std::shared_ptr<TlsContext> tls_;
   const Duration timeout_;
   std::weak_ptr<Lookup> lookup_;  // under way; later callers wait for the same one

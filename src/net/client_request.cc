@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "net/http_text.h"
+#include "net/proxy_tunnel.h"
 
 namespace berth::net {
 
@@ -22,9 +23,13 @@ Error CheckRequest(const ClientRequest& request) {
   return Error::Ok();
 }
 
-std::string HeadOf(const ClientRequest& request, const Url& url) {
-  std::string head = request.method + " " + url.prefix + request.path + " HTTP/1.1\r\n";
+std::string HeadOf(const ClientRequest& request, const Url& url, const Proxy* forwarder) {
+  std::string head = request.method + " ";
+  if (forwarder != nullptr) head += "http://" + url.authority;
+  head += url.prefix + request.path + " HTTP/1.1\r\n";
   AppendHeader(&head, "Host", url.authority);
+  if (forwarder != nullptr && forwarder->has_user())
+    AppendHeader(&head, "Proxy-Authorization", ProxyAuthorization(*forwarder));
   for (const auto& [name, value] : request.headers.list()) {
     if (EqualIgnoringCase(name, "Host") || EqualIgnoringCase(name, "Content-Length") ||
         EqualIgnoringCase(name, "Transfer-Encoding") || EqualIgnoringCase(name, "Connection")) {

@@ -101,6 +101,7 @@ struct HttpClient::Impl {
   ClientOptions options;
   Url url;
   std::shared_ptr<EventLoop> loop = std::make_shared<EventLoop>();
+  std::optional<ProxyRoute> route;  // through a proxy
   std::optional<Connector> connector;
 
   // The loop's thread only.
@@ -266,7 +267,7 @@ Task<bool> HttpClient::Impl::Attempt(Exchange* exchange, bool* reused) {
       co_return false;
     }
     connection->stream.watch().set_deadline(exchange->deadline);
-    std::string head = HeadOf(exchange->request, url);
+    std::string head = HeadOf(exchange->request, url, route && !route->tunnel ? &route->proxy : nullptr);
     std::string_view body = exchange->request.body;
     if (body.size() <= kSmallBody) {
       head += body;
@@ -418,6 +419,29 @@ Task<bool> HttpClient::Impl::ReceiveBody(Exchange* exchange, Connection* connect
   }
 }
 
+namespace {
+
+Result<ProxyRoute> RouteThrough(const ClientOptions& options, const Url& url) {
+  Result<Proxy> proxy = ParseProxy(options.proxy);
+  if (!proxy.ok()) return proxy.error();
+  ProxyRoute route;
+  route.proxy = std::move(proxy).value();
+  route.tunnel = url.tls || route.proxy.kind == ProxyKind::kSocks5;
+  if (route.proxy.kind != ProxyKind::kHttps) return route;
+  TlsClientOptions tls;
+  tls.ca_file = options.tls.ca_file;
+  tls.ca_data = options.tls.ca_data;
+  tls.insecure = options.tls.insecure;
+  tls.look_every = options.tls.look_every;
+  tls.on_warning = options.tls.on_warning;
+  Result<std::shared_ptr<TlsContext>> made = TlsContext::Client(tls);
+  if (!made.ok()) return made.error();
+  route.tls = std::move(made).value();
+  return route;
+}
+
+}  // namespace
+
 HttpClient::HttpClient(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 Result<std::unique_ptr<HttpClient>> HttpClient::Create(const ClientOptions& options) {
@@ -432,7 +456,13 @@ Result<std::unique_ptr<HttpClient>> HttpClient::Create(const ClientOptions& opti
     if (!made.ok()) return made.error();
     tls = std::move(made).value();
   }
-  impl->connector.emplace(*impl->loop, impl->url, std::move(tls), options.connect_timeout);
+  if (!options.proxy.empty()) {
+    Result<ProxyRoute> route = RouteThrough(options, impl->url);
+    if (!route.ok()) return route.error().Wrap("proxy");
+    impl->route = std::move(route).value();
+  }
+  impl->connector.emplace(*impl->loop, impl->url, impl->route ? &*impl->route : nullptr, std::move(tls),
+                          options.connect_timeout);
   impl->loop->Start();
   return std::unique_ptr<HttpClient>(new HttpClient(std::move(impl)));
 }

@@ -20,6 +20,9 @@ namespace berth::net {
 
 struct ClientOptions {
   std::string url;  // http(s)://host[:port][/prefix]; the prefix goes before every path
+  // The URL of a proxy (ParseProxy); empty: none. One that speaks TLS is believed as the server is, under its own name,
+  // and shown nothing.
+  std::string proxy;
   TlsClientOptions tls;
   size_t max_connections = 16;                       // for Send; what comes meanwhile waits. Every Stream has its own
   Duration connect_timeout = Duration::Seconds(10);  // with name lookup and TLS handshake

@@ -47,6 +47,8 @@ std::string_view StatusText(int status) {
       return "Method Not Allowed";
     case 406:
       return "Not Acceptable";
+    case 407:
+      return "Proxy Authentication Required";
     case 408:
       return "Request Timeout";
     case 409:

@@ -33,6 +33,8 @@ class Stream {
 
   // From here on everything goes through `session`, which has to shake hands first.
   void UseTls(std::unique_ptr<TlsSession> session) { tls_ = std::move(session); }
+  // For somebody who puts another one in its place.
+  std::unique_ptr<TlsSession> TakeTls() { return std::move(tls_); }
   Task<Io> Handshake();
   Task<Io> Read(char* data, size_t size, size_t* count);
   // All of both, in this order.

@@ -397,8 +397,9 @@ IdentityErrors CheckIdentity(const TlsClientOptions& options) {
 }
 
 struct TlsSession::Impl {
-  ContextPtr context;  // outlives a reload
-  ContextPtr welcome;  // of a server: the newest that was found to let the client in
+  ContextPtr context;                 // outlives a reload
+  ContextPtr welcome;                 // of a server: the newest that was found to let the client in
+  std::unique_ptr<TlsSession> outer;  // through which this one goes; null: through a socket
   std::unique_ptr<SSL, Freeing<SSL_free>> ssl;
 };
 
@@ -582,20 +583,41 @@ Result<std::unique_ptr<TlsSession>> TlsContext::NewSession(int fd, const std::st
   if (impl_->server) {
     SSL_set_accept_state(ssl);
     if (impl_->ask_for) NameAuthorities(ssl, impl_->ask_for());
-  } else {
-    const std::string& name = impl_->server_name.empty() ? host : impl_->server_name;
-    unsigned char address[sizeof(in6_addr)];
-    const bool numeric =
-        inet_pton(AF_INET, name.c_str(), address) == 1 || inet_pton(AF_INET6, name.c_str(), address) == 1;
-    // The common name is for people.
-    SSL_set_hostflags(ssl, X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
-    if (numeric ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name.c_str()) != 1
-                : (SSL_set1_host(ssl, name.c_str()) != 1 || SSL_set_tlsext_host_name(ssl, name.c_str()) != 1)) {
-      return Error("TLS: " + name + " cannot be a server's name: " + Reason());
-    }
-    SSL_set_connect_state(ssl);
+  } else if (Error error = Aim(*session, host); !error.ok()) {
+    return error;
   }
   return std::unique_ptr<TlsSession>(new TlsSession(std::move(session)));
+}
+
+Result<std::unique_ptr<TlsSession>> TlsContext::NewSessionWithin(std::unique_ptr<TlsSession> outer,
+                                                                 const std::string& host) {
+  auto session = std::make_unique<TlsSession::Impl>();
+  session->context = impl_->Current();
+  session->ssl.reset(SSL_new(session->context.get()));
+  BIO* bio = session->ssl ? BIO_new(BIO_f_ssl()) : nullptr;
+  if (bio == nullptr) return Error("TLS: " + Reason());
+  BIO_set_ssl(bio, outer->impl_->ssl.get(), BIO_NOCLOSE);
+  session->outer = std::move(outer);
+  SSL_set_bio(session->ssl.get(), bio, bio);
+  if (Error error = Aim(*session, host); !error.ok()) return error;
+  return std::unique_ptr<TlsSession>(new TlsSession(std::move(session)));
+}
+
+// Makes it a client's that believes `host` alone.
+Error TlsContext::Aim(TlsSession::Impl& session, const std::string& host) const {
+  SSL* ssl = session.ssl.get();
+  const std::string& name = impl_->server_name.empty() ? host : impl_->server_name;
+  unsigned char address[sizeof(in6_addr)];
+  const bool numeric =
+      inet_pton(AF_INET, name.c_str(), address) == 1 || inet_pton(AF_INET6, name.c_str(), address) == 1;
+  // The common name is for people.
+  SSL_set_hostflags(ssl, X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+  if (numeric ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name.c_str()) != 1
+              : (SSL_set1_host(ssl, name.c_str()) != 1 || SSL_set_tlsext_host_name(ssl, name.c_str()) != 1)) {
+    return Error("TLS: " + name + " cannot be a server's name: " + Reason());
+  }
+  SSL_set_connect_state(ssl);
+  return Error::Ok();
 }
 
 namespace {

@@ -139,6 +139,8 @@ class TlsContext {
 
   // `host`: whom a client wants to reach. Looks at the files first, if it is time to.
   Result<std::unique_ptr<TlsSession>> NewSession(int fd, const std::string& host = "");
+  // The same through `outer`, a client's session whose handshake is over: for a server behind a proxy that speaks TLS.
+  Result<std::unique_ptr<TlsSession>> NewSessionWithin(std::unique_ptr<TlsSession> outer, const std::string& host);
   // Whether a new session would show and believe what this one of ours does. Looks at the files as NewSession does.
   bool IsCurrent(const TlsSession& session);
   // Of a server: whether the client of this session of ours, whose handshake is over, would be let in today as well.
@@ -148,6 +150,7 @@ class TlsContext {
  private:
   struct Impl;
   explicit TlsContext(std::unique_ptr<Impl> impl);
+  Error Aim(TlsSession::Impl& session, const std::string& host) const;
   std::unique_ptr<Impl> impl_;
 };
 

@@ -26,6 +26,7 @@ Result<std::unique_ptr<ApiLink>> ApiLink::Connect(const client::Kubeconfig& conf
   std::unique_ptr<ApiLink> link(new ApiLink(config, warn));
   net::ClientOptions http;
   http.url = config.server;
+  http.proxy = config.proxy;
   http.tls = config.tls;
   http.tls.identity = link->credentials_.identity();
   http.tls.on_warning = [warn](const Error& error) {

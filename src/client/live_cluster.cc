@@ -146,7 +146,6 @@ Result<std::unique_ptr<LiveCluster>> LiveCluster::Connect(const Kubeconfig& conf
   http.tls = config.tls;
   http.tls.identity = impl->credentials.identity();
   http.tls.on_warning = [impl = impl.get()](const Error& error) { impl->WarnSeldom(error.text()); };
-  const std::string& agent = impl->options.user_agent;
   for (std::unique_ptr<ApiRequests>* requests : {&impl->reads, &impl->writes, &impl->leases}) {
     // Whatever somebody in between answers to a binding, it is not a list.
     http.max_response_bytes = requests == &impl->reads ? impl->options.max_page_bytes : kMaxObjectBytes;
@@ -156,7 +155,9 @@ Result<std::unique_ptr<LiveCluster>> LiveCluster::Connect(const Kubeconfig& conf
                                                        : net::ClientOptions().max_connections;
     Result<std::unique_ptr<net::HttpClient>> client = net::HttpClient::Create(http);
     if (!client.ok()) return client.error().Wrap(config.source);
-    *requests = std::make_unique<ApiRequests>(std::move(client).value(), impl->credentials, agent);
+    const bool lease = requests == &impl->leases && !impl->options.lease_user_agent.empty();
+    *requests = std::make_unique<ApiRequests>(std::move(client).value(), impl->credentials,
+                                              lease ? impl->options.lease_user_agent : impl->options.user_agent);
   }
   return std::unique_ptr<LiveCluster>(new LiveCluster(std::move(impl)));
 }

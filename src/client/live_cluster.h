@@ -25,6 +25,7 @@ struct LiveOptions {
   // Lists come as events of a watch, one object at a time, where the server can do that (gate WatchListClient).
   bool streamed_lists = true;
   std::string user_agent = "berth";
+  std::string lease_user_agent;    // of requests about leases; empty: the same
   std::string reporting_instance;  // of events; empty: the controller's name and the host's
   Duration request_timeout = Duration::Seconds(30);
   Duration list_timeout = Duration::Seconds(120);     // of one page

@@ -6,7 +6,10 @@
 #include <random>
 #include <utility>
 
+#include "berth/version.h"
 #include "live/cache_dump.h"
+#include "live/decisions.h"
+#include "serving/replies.h"
 #include "util/crash_note.h"
 
 namespace berth::live {
@@ -14,12 +17,27 @@ namespace {
 
 // How long answers and events under way are waited for at the end.
 constexpr Duration kPatience = Duration::Seconds(5);
-// How often gauges are brought up to date while there is always something to do.
-constexpr Duration kRefreshEvery = Duration::Seconds(1);
+// Questions about decisions that wait for an answer.
+constexpr int kMostDecisionsAsked = 16;
+// How often gauges are brought up to date while something happens.
+constexpr Duration kRefreshEvery = Duration::Millis(200);
 
 uint64_t Seed() {
   std::random_device device;
   return (uint64_t{device()} << 32) | device();
+}
+
+// As client-go puts it together, with our version in the place of Kubernetes' commit. The API server takes the name of
+// the field manager from what is before the slash.
+std::string UserAgent(const std::string& version) {
+#if defined(__x86_64__)
+  const char* const machine = "amd64";
+#elif defined(__aarch64__)
+  const char* const machine = "arm64";
+#else
+  const char* const machine = "unknown";
+#endif
+  return "kube-scheduler/" + version + " (linux/" + machine + ") berth/" + kVersion;
 }
 
 }  // namespace
@@ -42,7 +60,11 @@ Result<std::unique_ptr<SchedulerProcess>> SchedulerProcess::Make(const config::S
 }
 
 Error SchedulerProcess::Build(const Registry& registry) {
-  auto server = serving::SecureServer::Open(options_.serving, {log_, dates_, clock_});
+  const std::string agent = UserAgent(options_.version);
+  serving::ServingSurroundings around{.log = log_, .wall_clock = dates_, .steady_clock = clock_, .user_agent = agent};
+  around.observer = &port_measures_;
+  around.requests = &requests_;
+  auto server = serving::SecureServer::Open(options_.serving, std::move(around));
   if (!server.ok()) return server.error();
   server_ = std::move(server).value();
 
@@ -51,8 +73,10 @@ Error SchedulerProcess::Build(const Registry& registry) {
   live.burst = config_.client_connection.burst;
   live.streamed_lists = options_.gates.enabled("WatchListClient");
   live.lease_timeout = std::max(Duration::Seconds(1), Duration{config_.leader_election.renew_deadline.ns / 2});
-  live.user_agent = "kube-scheduler/" + options_.version + " (linux) berth/scheduler";
+  live.user_agent = agent + "/scheduler";
+  live.lease_user_agent = agent + "/leader-election";
   live.warning = [this](const std::string& sentence) { log_.Say(LogSeverity::kWarning, sentence); };
+  live.observer = &requests_;
   for (const std::string& warning : client::WarningsOf(options_.api_server)) log_.Say(LogSeverity::kWarning, warning);
   auto api = client::LiveCluster::Connect(options_.api_server, inbox_, dates_, live);
   if (!api.ok()) return api.error();
@@ -70,8 +94,23 @@ Error SchedulerProcess::Build(const Registry& registry) {
   if (!scheduler.ok()) return scheduler.error();
   scheduler_ = std::move(scheduler).value();
 
+  resources_ = std::make_unique<ResourceMetrics>(scheduler_->reflector(Kind::kPod), timers_, clock_);
   AddProcessFacts(metrics_, options_.gates, options_.version);
+  MeasurePlugins();
   return config_.leader_election.leader_elect ? MakeElector() : Error::Ok();
+}
+
+void SchedulerProcess::MeasurePlugins() {
+  for (const auto& [name, profile] : scheduler_->engine().profiles())
+    plugin_measures_.push_back(std::make_unique<PluginMetrics>(*profile, metrics_, clock_, ++random_));
+  const util::Metrics::Counter attempts =
+      metrics_.counter("scheduler_preemption_attempts_total", "Total preemption attempts in the cluster till now");
+  metrics_.BeforeText([this, attempts, counted = uint64_t{0}]() mutable {
+    uint64_t now = 0;
+    for (const std::unique_ptr<PluginMetrics>& plugins : plugin_measures_) now += plugins->preemption_attempts();
+    attempts.Add(static_cast<double>(now - counted));
+    counted = now;
+  });
 }
 
 Error SchedulerProcess::MakeElector() {
@@ -107,6 +146,17 @@ Error SchedulerProcess::MakeElector() {
   auto elector = client::LeaderElector::Make(std::move(options), std::move(callbacks), *api_, timers_, clock_, dates_);
   if (!elector.ok()) return elector.error();
   elector_ = std::move(elector).value();
+  const util::Metrics::Counter slow =
+      metrics_.counter("leader_election_slowpath_total",
+                       "Total number of slow path exercised in renewing leader leases. 'name' is the string used to "
+                       "identify the lease. Please make sure to group by name.",
+                       {{"name", "kube-scheduler"}});
+  metrics_.BeforeText([this, slow, counted = uint64_t{0}]() mutable {
+    const uint64_t now = elector_->slow_paths();
+    if (now == counted) return;
+    slow.Add(static_cast<double>(now - counted));
+    counted = now;
+  });
   return Error::Ok();
 }
 
@@ -128,10 +178,18 @@ Error SchedulerProcess::Serve() {
     sources.readyz = {shutdown, sync};
   }
   sources.metrics = [this] { return metrics_.Text(); };
+  sources.reset_metrics = [this] { metrics_.Reset(); };
+  sources.resource_metrics = [this](serving::EndpointSources::GiveText give) { GiveResources(std::move(give)); };
+  sources.extra["/debug/decisions"] = [this](const net::HttpRequest& request, net::Respond respond) {
+    GiveDecisions(request, std::move(respond));
+  };
   sources.configz = [this] { return options_.configz; };
   if (options_.gates.enabled("ComponentFlagz")) sources.flagz = [this] { return options_.flags; };
   sources.statusz = options_.gates.enabled("ComponentStatusz");
-  sources.binary_version = sources.emulation_version = options_.version.substr(options_.version.starts_with('v'));
+  sources.binary_version = options_.version.substr(options_.version.starts_with('v'));
+  // What is emulated is a release, 1.36, not its patch.
+  const std::string& own = sources.binary_version;
+  sources.emulation_version = own.substr(0, own.find('.', own.find('.') + 1));
   if (config_.enable_profiling) {
     sources.set_verbosity = [this](int32_t verbosity) {
       log_.SetVerbosity(verbosity);
@@ -139,6 +197,29 @@ Error SchedulerProcess::Serve() {
     };
   }
   return server_->Serve(std::move(sources));
+}
+
+void SchedulerProcess::GiveResources(serving::EndpointSources::GiveText give) {
+  inbox_.Post([this, give = std::move(give)]() mutable {
+    if (phase_ != Phase::kLeading) return give(nullptr);
+    resources_->Ask(std::move(give));
+  });
+}
+
+void SchedulerProcess::GiveDecisions(const net::HttpRequest& request, net::Respond respond) {
+  if (request.method != "GET" && request.method != "HEAD")
+    return respond(serving::TextError(405, "only GET is supported"));
+  Result<std::string> pod = PodAskedFor(request.query);
+  if (!pod.ok()) return respond(serving::TextError(400, pod.error().text()));
+  if (decisions_asked_ >= kMostDecisionsAsked)
+    return respond(serving::TextError(503, "too many wait for decisions already"));
+  ++decisions_asked_;
+  // Counted until it is answered, or dropped with the inbox.
+  const std::shared_ptr<void> asked(nullptr, [this](void*) { --decisions_asked_; });
+  inbox_.Post([this, asked, pod = std::move(pod).value(), respond = std::move(respond)] {
+    respond(
+        DecisionsReply(scheduler_->engine().traces(), scheduler_->engine().table(), pod, clock_.Now(), dates_.Now()));
+  });
 }
 
 int SchedulerProcess::Run() {
@@ -191,12 +272,14 @@ bool SchedulerProcess::Work() {
   if (!synced_) SayPopulated();
   if (!synced_ && scheduler_->synced() && phase_ < Phase::kStopping) Synced();
   if (phase_ >= Phase::kStopping) ContinueEnd();
-  if (!worked || now - refreshed_ >= kRefreshEvery) Refresh();
+  owes_refresh_ |= worked;
+  if (owes_refresh_ && now - refreshed_ >= kRefreshEvery) Refresh();
   return worked && phase_ != Phase::kEnded;
 }
 
 Time SchedulerProcess::NextWake() const {
   Time next = std::min(scheduler_->NextWake(), timers_.Next());
+  if (owes_refresh_) next = std::min(next, refreshed_ + kRefreshEvery);
   if (phase_ == Phase::kStopping || phase_ == Phase::kReleasing) next = std::min(next, patience_);
   return next;
 }
@@ -242,6 +325,7 @@ void SchedulerProcess::BeginEnd(End end) {
   patience_ = clock_.Now() + kPatience;
   scheduler_->Halt();
   log_.V(2).Info("Scheduling queue is closed");
+  resources_->Stop();
   draining_ = std::thread([this] { server_->Stop(kPatience); });
 }
 
@@ -268,6 +352,7 @@ void SchedulerProcess::ContinueEnd() {
 
 void SchedulerProcess::Refresh() {
   refreshed_ = clock_.Now();
+  owes_refresh_ = false;
   measures_.Refresh(*scheduler_);
   if (synced_) return;
   std::string problem = WhyNotReady();

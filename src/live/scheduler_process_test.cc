@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "berth/host/kinds.h"
+#include "berth/version.h"
 #include "client/fake_api_server_test_util.h"
 #include "config/load.h"
 #include "plugins/builtin.h"
@@ -139,6 +140,18 @@ TEST_F(SchedulerProcessTest, ALeaderBindsAndGivesTheLeaseBack) {
                            "evaluatedNodes=1 feasibleNodes=1",
                            "Requested to terminate, exiting"})
     EXPECT_THAT(Log(), HasSubstr(line));
+}
+
+TEST_F(SchedulerProcessTest, RequestsSayWhichClientTheyComeFrom) {
+  Start("");
+  Until([&] { return Asked(kBinding) && Asked(kEvent); });
+  EXPECT_EQ(End(), 0);
+  for (const FakeRequest& request : server_.requests()) {
+    const bool lease = request.target.find("/leases") != std::string::npos;
+    EXPECT_TRUE(request.Has("User-Agent: kube-scheduler/v1.36.4 (linux/")) << request.head;
+    EXPECT_TRUE(request.Has(std::string(") berth/") + kVersion + (lease ? "/leader-election\r\n" : "/scheduler\r\n")))
+        << request.head;
+  }
 }
 
 TEST_F(SchedulerProcessTest, WithoutElectionThereIsNoLeaseAndTheEndIsAFailureAsUpstream) {

@@ -101,6 +101,8 @@ TEST_F(AdviserTest, AnAdviserThatFailsIsASchedulerError) {
   EXPECT_EQ(PlaceOf("p"), Place::kErrorBackoff);
   Wait(Duration::Seconds(3));
   EXPECT_THAT(adviser_.questions, SizeIs(1));
+  EXPECT_THAT(journal_.attempts, ElementsAre("p: connection refused"));
+  EXPECT_THAT(journal_.results, ElementsAre("error default-scheduler"));
 }
 
 TEST_F(AdviserTest, ANodeThatWentMeanwhileIsNotChosenAndOneThatCameWasNotAskedAbout) {

@@ -36,8 +36,8 @@ Failure OneNodeFailure(const framework::Profile& profile, const Verdict& verdict
   return failure;
 }
 
-std::string BindingCycles::Begin(queue::PodTicket ticket, const framework::Profile& profile, const std::string& node,
-                                 std::vector<StateSlot> states) {
+std::optional<BindingCycles::Refusal> BindingCycles::Begin(queue::PodTicket ticket, const framework::Profile& profile,
+                                                           const std::string& node, std::vector<StateSlot> states) {
   auto assumed = std::make_shared<Pod>(*ticket.pod());
   assumed->node_name = node;
   const auto name_of = [&](const Ruling& ruling) {
@@ -45,7 +45,7 @@ std::string BindingCycles::Begin(queue::PodTicket ticket, const framework::Profi
   };
   if (const Error error = core_.state.AssumePod(assumed); !error.ok()) {
     on_failure_(std::move(ticket), ErrorFailure(profile, error.text()));
-    return error.text();
+    return Refusal{error.text(), true};
   }
   auto run = std::make_shared<Run>(std::move(ticket), profile, assumed, node);
   run->attempt = core_.attempt;
@@ -61,9 +61,9 @@ std::string BindingCycles::Begin(queue::PodTicket ticket, const framework::Profi
     run->stages->Unreserve();
     core_.Complain(core_.state.ForgetPod(assumed->uid()));
     Failure failure = OneNodeFailure(profile, refused.verdict, name_of(refused));
-    std::string message = failure.message;
+    Refusal refusal{failure.message, !failure.rejected()};
     on_failure_(std::move(run->ticket), std::move(failure));
-    return message;
+    return refusal;
   }
 
   // From here on it is the binding cycle; the next pod may be decided meanwhile.
@@ -77,20 +77,20 @@ std::string BindingCycles::Begin(queue::PodTicket ticket, const framework::Profi
   if (!run->plan.ruling.verdict.fits()) {
     core_.engine->services().waiting.Remove(assumed->uid());
     Fail(run, ErrorFailure(profile, run->plan.ruling.verdict.message()));
-    return "";
+    return std::nullopt;
   }
   // Others (an autoscaler) are told where the pod is going when that may take a while.
   if (run->plan.work || waiting) statuses_.Write(*run->ticket.pod(), std::nullopt, node);
   if (!waiting) {
     AfterPermit(run, {}, "");
-    return "";
+    return std::nullopt;
   }
   waiting->OnDone([this, run, link = core_.owner.link()](Verdict verdict, std::string plugin) {
     Core::Post(link, [this, run, verdict = std::move(verdict), plugin = std::move(plugin)] {
       AfterPermit(run, verdict, plugin);
     });
   });
-  return "";
+  return std::nullopt;
 }
 
 void BindingCycles::AfterPermit(const RunPtr& run, const Verdict& verdict, const std::string& plugin) {
@@ -144,7 +144,10 @@ bool BindingCycles::Cancel(const std::string& uid, const std::string& cause) {
 void BindingCycles::Fail(const RunPtr& run, Failure failure) {
   running_.erase(run->pod->uid());
   run->stages->Unreserve();
-  if (core_.options.observer) core_.options.observer->OnBindFailed(*run->pod, run->node, failure.message);
+  if (Observer* observer = core_.options.observer) {
+    observer->OnBindFailed(*run->pod, run->node, failure.message);
+    observer->OnNotBound({*run->profile, run->attempt, !failure.rejected()});
+  }
   // What it held on the node is free again, as if an assigned pod had gone. A rejected pod must not be woken by that
   // itself, so for it the news comes after it went back.
   // One that is gone meanwhile counts as forgotten: waiting pods are told once more, as upstream does.

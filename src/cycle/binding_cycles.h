@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -45,10 +46,14 @@ class BindingCycles {
   BindingCycles(Core& core, Recorder& recorder, StatusWriter& statuses, OnFailure on_failure)
       : core_(core), recorder_(recorder), statuses_(statuses), on_failure_(std::move(on_failure)) {}
 
-  // The scheduling cycle's part. Returns the reason why the pod is not on its way; the ticket was given to on_failure
-  // then. Empty: it is.
-  std::string Begin(queue::PodTicket ticket, const framework::Profile& profile, const std::string& node,
-                    std::vector<StateSlot> states);
+  // Why a pod is not on its way.
+  struct Refusal {
+    std::string message;
+    bool error;  // not a rejection
+  };
+  // The scheduling cycle's part. No value: the pod is on its way. Otherwise the ticket was given to on_failure.
+  std::optional<Refusal> Begin(queue::PodTicket ticket, const framework::Profile& profile, const std::string& node,
+                               std::vector<StateSlot> states);
   // Gives up a binding whose PreBind is under way; false when there is none.
   bool Cancel(const std::string& uid, const std::string& cause);
   size_t size() const { return running_.size(); }

@@ -64,6 +64,7 @@ TEST_F(BindingCyclesTest, ARejectionByReserveIsUndoneBackwardsAndCanBeCuredByAnE
   calls_.clear();
   Put(SmallNode("n2"));
   EXPECT_THAT(calls_, Contains("+B"));
+  EXPECT_EQ(journal_.results.front(), "unschedulable default-scheduler");
 }
 
 TEST_F(BindingCyclesTest, AFailureOfReserveIsASchedulerError) {
@@ -76,6 +77,7 @@ TEST_F(BindingCyclesTest, AFailureOfReserveIsASchedulerError) {
               ElementsAre(HasSubstr("PodScheduled False SchedulerError: running Reserve plugin \"A\": boom")));
   EXPECT_EQ(PlaceOf("p"), Place::kErrorBackoff);
   EXPECT_EQ(NodeOf("p"), "");
+  EXPECT_THAT(journal_.results, ElementsAre("error default-scheduler"));
 }
 
 TEST_F(BindingCyclesTest, ARejectionByPermitUndoesReserveAndNamesThePlugin) {
@@ -90,6 +92,7 @@ TEST_F(BindingCyclesTest, ARejectionByPermitUndoesReserveAndNamesThePlugin) {
   EXPECT_THAT(RejectorsOf("p"), ElementsAre("Strict"));
   EXPECT_EQ(PlaceOf("p"), Place::kUnschedulable);
   EXPECT_EQ(NodeOf("p"), "");
+  EXPECT_EQ(journal_.results.front(), "unschedulable default-scheduler");
 }
 
 TEST_F(BindingCyclesTest, APodThatPermitHoldsPendingSkipsBackoffWhenItIsWoken) {
@@ -166,6 +169,7 @@ TEST_F(BindingCyclesTest, AWaitingPodThatIsRejectedGoesBackAndWakesOthersButNotI
   EXPECT_EQ(journal_.attempts.back(), "next -> n1");
   EXPECT_THAT(Patches(), Contains("p: PodScheduled False Unschedulable: 0/1 nodes are available: 1 no quorum. "
                                   "nominated \"\""));
+  EXPECT_EQ(journal_.results.front(), "unschedulable default-scheduler");
 }
 
 TEST_F(BindingCyclesTest, WhoeverHasTheLeastPatienceEndsTheWaiting) {
@@ -292,6 +296,7 @@ TEST_F(BindingCyclesTest, AFailedPreFlightEndsTheCycle) {
   EXPECT_THAT(journal_.failed, ElementsAre(HasSubstr("no volume")));
   EXPECT_THAT(calls_, ElementsAre("+A", "-A"));
   EXPECT_EQ(PlaceOf("p"), Place::kErrorBackoff);
+  EXPECT_THAT(journal_.results, ElementsAre("error default-scheduler"));
 }
 
 TEST_F(BindingCyclesTest, AFailureOfPreBindIsAnErrorThatTakesTheAnnouncementBack) {
@@ -322,6 +327,7 @@ TEST_F(BindingCyclesTest, ARejectionByPreBindIsUnschedulableButRetriedLikeAnErro
   EXPECT_EQ(LastEvent(), "p: Warning FailedScheduling Scheduling: claim is gone");
   EXPECT_THAT(Patches(), ElementsAre("p: PodScheduled False Unschedulable: claim is gone nominated \"\""));
   EXPECT_EQ(PlaceOf("p"), Place::kErrorBackoff);
+  EXPECT_EQ(journal_.results.front(), "unschedulable default-scheduler");
 }
 
 TEST_F(BindingCyclesTest, APodDeletedDuringPreBindIsForgottenAtOnceAndLetGoAfterwards) {
@@ -356,6 +362,7 @@ TEST_F(BindingCyclesTest, ABindingThatIsRefusedIsAnErrorAndFreesThePlace) {
     api_.AcceptPatch();
     RemovePod(name);
   }
+  EXPECT_EQ(journal_.results.front(), "error default-scheduler");
 }
 
 TEST_F(BindingCyclesTest, AFailedBindingWakesPodsThatWaitForThePlace) {

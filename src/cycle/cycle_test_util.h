@@ -287,19 +287,28 @@ class Journal final : public Observer {
   std::vector<std::string> attempts;  // "p -> n" or "p: message"
   std::vector<std::string> bound;     // "p -> n"
   std::vector<std::string> failed;    // bindings: "p: message"
+  std::vector<std::string> results;   // of attempts that bound nothing: "unschedulable default-scheduler"
   std::vector<std::string> moves;     // "p backoff NodeAdd"
   std::vector<std::string> complaints;
   void OnAttempt(const Attempt& attempt) override {
     attempts.push_back(attempt.pod->name() + (attempt.node.empty() ? ": " + attempt.message : " -> " + attempt.node));
+    EXPECT_GE(attempt.decided, attempt.began);
+    if (attempt.node.empty()) Ended(*attempt.profile, attempt.error);
   }
   void OnBound(const Pod& pod, const std::string& node) override { bound.push_back(pod.name() + " -> " + node); }
   void OnBindFailed(const Pod& pod, const std::string&, const std::string& message) override {
     failed.push_back(pod.name() + ": " + message);
   }
+  void OnNotBound(const NotBound& not_bound) override { Ended(not_bound.profile, not_bound.error); }
   void OnQueueMove(const queue::QueuedPodInfo& info, Place place, std::string_view event) override {
     moves.push_back(info.pod->name() + " " + std::string(ToString(place)) + " " + std::string(event));
   }
   void OnComplaint(const std::string& text) override { complaints.push_back(text); }
+
+ private:
+  void Ended(const framework::Profile& profile, bool error) {
+    results.push_back((error ? "error " : "unschedulable ") + profile.scheduler_name);
+  }
 };
 
 // One scheduler with the default profile and whatever is plugged in. Nodes "n1", "n2": 1 cpu unless said otherwise.

@@ -270,7 +270,13 @@ void Scheduler::Impl::Resume(uint64_t number, const Verdict& verdict, framework:
   if (core.halted) return;  // the ticket gives the pod back
   if (!verdict.fits()) {
     const framework::Profile* profile = core.ProfileOf(*back.pod());
-    return Fail(std::move(back), {profile, Code::kError, verdict.message(), {}, ""});
+    const Ptr<Pod> pod = back.pod();  // kept for the observer
+    Attempt attempt = Describe(back, *profile, std::nullopt);
+    attempt.error = true;
+    attempt.message = verdict.message();
+    Fail(std::move(back), {profile, Code::kError, verdict.message(), {}, ""});
+    if (core.options.observer) core.options.observer->OnAttempt(attempt);
+    return;
   }
   // The pod may be gone or bound by now: then it is let go like any other.
   const Ptr<Pod> before = back.pod();
@@ -287,8 +293,14 @@ void Scheduler::Impl::Place(queue::PodTicket ticket, const framework::Profile& p
   const Ptr<Pod> pod = ticket.pod();  // kept for the observer
   core.attempt.evaluated = decision.evaluated;
   core.attempt.feasible = decision.feasible;
-  attempt.message = bindings.Begin(std::move(ticket), profile, node, std::move(decision.states));
-  if (attempt.message.empty()) attempt.node = node;
+  std::optional<BindingCycles::Refusal> refusal =
+      bindings.Begin(std::move(ticket), profile, node, std::move(decision.states));
+  if (refusal) {
+    attempt.message = std::move(refusal->message);
+    attempt.error = refusal->error;
+  } else {
+    attempt.node = node;
+  }
   if (core.options.observer) core.options.observer->OnAttempt(attempt);
 }
 
@@ -326,6 +338,7 @@ Attempt Scheduler::Impl::Describe(const queue::PodTicket& ticket, const framewor
   attempt.trace = &core.engine->traces().last();
   attempt.attempts = ticket.info().attempts;
   attempt.began = core.attempt.began;
+  if (core.options.observer) attempt.decided = core.clock.Now();
   return attempt;
 }
 

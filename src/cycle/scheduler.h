@@ -37,7 +37,7 @@ struct Attempt {
   std::string nominated;       // the node that preemption chose; empty without
   bool by_nomination = false;  // it went where status.nominatedNodeName said
   bool error = false;          // it failed by an error, not because the pod fits nowhere
-  Time began;                  // on the scheduler's clock
+  Time began, decided;         // on the scheduler's clock: popped, and when it was known where to or that nowhere
 };
 
 // Of the attempt that leads to a binding.
@@ -62,6 +62,14 @@ struct Preemption {
   size_t victims = 0;     // all that have to go
   size_t to_delete = 0;   // of these, not terminating yet
   bool succeeded = true;  // at its end
+  Duration took = {};     // at its end
+};
+
+// A pod that was assumed and whose binding cycle failed. Valid during the call only.
+struct NotBound {
+  const framework::Profile& profile;
+  const AttemptFacts& attempt;
+  bool error;  // false: a plugin has rejected the pod, which upstream calls unschedulable
 };
 
 // Told of what happens, as it happens: for output, metrics and tests. Must not call back.
@@ -79,8 +87,18 @@ class Observer {
   virtual void OnScheduled(const Scheduled&) {}
   // A binding cycle failed after the pod had been assumed.
   virtual void OnBindFailed(const Pod& /*pod*/, const std::string& /*node*/, const std::string& /*message*/) {}
+  // The same, for those who measure.
+  virtual void OnNotBound(const NotBound&) {}
   // Where a pod went in the queue, and upstream's label of the event that caused it.
   virtual void OnQueueMove(const queue::QueuedPodInfo&, queue::Place, std::string_view /*event*/) {}
+  // A pod that Permit held has ended its waiting, so.
+  virtual void OnPermitWaited(Code, Duration) {}
+  // One queueing hint in ten: whose, about what, what it said and how long it took.
+  virtual void OnHint(const std::string& /*plugin*/, const ClusterEvent&, QueueingHint, Duration) {}
+  // Whether anybody wants to know how long news takes; asked once, when the scheduler is made.
+  virtual bool TimesEvents() const { return false; }
+  // News has been applied and those who wait for it have been woken.
+  virtual void OnEventHandled(const ClusterEvent&, Duration) {}
   // With SchedulerOptions::verify: a remembered decision and a full judgement disagree.
   virtual void OnDifference(const std::string&) {}
   // Objects of this kind cannot be listed or watched at present; it will be tried again.
@@ -100,6 +118,7 @@ class Observer {
   virtual void OnStatusLost(const client::ObjectName& pod, const std::string& why) {
     OnComplaint("status of pod " + pod.namespace_ + "/" + pod.name + " could not be written: " + why);
   }
+  // Preemption has chosen a node; and when all victims were asked to go, unless one could not be.
   virtual void OnPreemptionBegun(const Preemption&) {}
   virtual void OnVictim(const Preemption&, const Pod& /*victim*/) {}  // it is deleted, or stopped before it was bound
   virtual void OnPreemptionEnded(const Preemption&) {}
@@ -178,6 +197,8 @@ class Scheduler {
   // leads no longer, or stops: the inbox is applied and NextWake followed until bindings_under_way and unwritten_events
   // are 0, or patience is over.
   void Halt();
+  // Pods between Permit and PostBind.
+  size_t binding_cycles() const;
   // Bindings without an answer: their pods may be bound or not.
   size_t bindings_under_way() const;
   // Events that the server has not taken yet, and what became of the others.

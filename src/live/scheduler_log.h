@@ -57,6 +57,7 @@ class Observers final : public cycle::Observer {
   void OnBindFailed(const Pod& pod, const std::string& node, const std::string& message) override {
     Tell(&cycle::Observer::OnBindFailed, pod, node, message);
   }
+  void OnNotBound(const cycle::NotBound& failed) override { Tell(&cycle::Observer::OnNotBound, failed); }
   void OnQueueMove(const queue::QueuedPodInfo& info, queue::Place place, std::string_view event) override {
     Tell(&cycle::Observer::OnQueueMove, info, place, event);
   }

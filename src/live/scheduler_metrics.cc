@@ -53,10 +53,14 @@ void SchedulerMetrics::Ended(std::string_view result, std::string_view profile, 
 }
 
 void SchedulerMetrics::OnAttempt(const cycle::Attempt& attempt) {
-  algorithm_.Observe(Seconds(clock_.Now() - attempt.began));
+  algorithm_.Observe(Seconds(attempt.decided - attempt.began));
   // One that goes on to bind ends there.
   if (attempt.node.empty())
     Ended(attempt.error ? "error" : "unschedulable", attempt.profile->scheduler_name, attempt.began);
+}
+
+void SchedulerMetrics::OnNotBound(const cycle::NotBound& failed) {
+  Ended(failed.error ? "error" : "unschedulable", failed.profile.scheduler_name, failed.attempt.began);
 }
 
 void SchedulerMetrics::OnScheduled(const cycle::Scheduled& scheduled) {

@@ -26,6 +26,7 @@ class SchedulerMetrics final : public cycle::Observer {
 
   void OnAttempt(const cycle::Attempt& attempt) override;
   void OnScheduled(const cycle::Scheduled& scheduled) override;
+  void OnNotBound(const cycle::NotBound& failed) override;
   void OnQueueMove(const queue::QueuedPodInfo& info, queue::Place place, std::string_view event) override;
 
   // Gauges of what is now: the queue and the cache.

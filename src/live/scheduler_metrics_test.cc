@@ -37,6 +37,7 @@ class SchedulerMetricsTest : public ::testing::Test {
     attempt.profile = &profile();
     attempt.began = clock_.Now();
     clock_.Advance(d);
+    attempt.decided = clock_.Now();
     return attempt;
   }
 
@@ -85,6 +86,29 @@ TEST_F(SchedulerMetricsTest, AttemptsAreCountedByHowTheyEnd) {
            "scheduler_pod_scheduling_sli_duration_seconds_bucket{attempts=\"15+\",le=\"0.04\"} 1",
            "scheduler_pod_scheduling_sli_duration_seconds_bucket{attempts=\"15+\",le=\"5242.88\"} 1",
            "scheduler_pod_scheduled_after_flush_total 1",
+       })
+    EXPECT_THAT(text, HasSubstr(line));
+}
+
+TEST_F(SchedulerMetricsTest, ABindingThatFailsIsTheEndOfItsAttempt) {
+  cycle::Attempt attempt = Took(Duration::Millis(5));
+  attempt.node = "n";
+  clock_.Advance(Duration::Millis(40));  // Reserve, Permit and what else comes after the decision
+  observer_.OnAttempt(attempt);
+  const cycle::AttemptFacts facts{attempt.began, 3, 2};
+  observer_.OnNotBound({profile(), facts, true});
+  observer_.OnNotBound({profile(), facts, false});
+  const std::string text = metrics_.Text();
+  for (const char* line : {
+           "scheduler_schedule_attempts_total{profile=\"default-scheduler\",result=\"error\"} 1",
+           "scheduler_schedule_attempts_total{profile=\"default-scheduler\",result=\"unschedulable\"} 1",
+           "scheduler_scheduling_attempt_duration_seconds_bucket{profile=\"default-scheduler\",result=\"error\",le="
+           "\"0.032\"} 0",
+           "scheduler_scheduling_attempt_duration_seconds_bucket{profile=\"default-scheduler\",result=\"error\",le="
+           "\"0.064\"} 1",
+           "scheduler_scheduling_algorithm_duration_seconds_count 1",
+           "scheduler_scheduling_algorithm_duration_seconds_bucket{le=\"0.008\"} 1",
+           "scheduler_pod_scheduling_attempts_count 0",
        })
     EXPECT_THAT(text, HasSubstr(line));
 }

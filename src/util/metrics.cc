@@ -6,9 +6,12 @@
 #include <prometheus/family.h>
 #include <prometheus/gauge.h>
 #include <prometheus/histogram.h>
+#include <prometheus/metric_family.h>
+#include <prometheus/metric_type.h>
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 
+#include <atomic>
 #include <mutex>
 #include <utility>
 
@@ -31,13 +34,53 @@ struct Metrics::Impl {
     return map;
   }
 
+  using Key = std::pair<std::string, prometheus::Labels>;
+  static Key KeyOf(const std::string& family, const prometheus::ClientMetric& metric) {
+    Key key{family, {}};
+    for (const prometheus::ClientMetric::Label& label : metric.label) key.second.emplace(label.name, label.value);
+    return key;
+  }
+  struct GaugeCell {
+    explicit GaugeCell(prometheus::Gauge& of) : gauge(&of) {}
+    prometheus::Gauge* const gauge;
+    std::atomic<bool> set = true;  // since the last Reset
+  };
+  // What a series has become since the last Reset; false: nothing yet. Under `mutex`.
+  bool Since(const std::string& family, prometheus::MetricType type, prometheus::ClientMetric& metric);
+
   const MetricRules rules;
   // A family that is registered again is the one that is there.
   prometheus::Registry registry{prometheus::Registry::InsertBehavior::Merge};
   prometheus::Registry unseen{prometheus::Registry::InsertBehavior::Merge};
   std::mutex mutex;  // of a scrape
   std::vector<std::function<void()>> refresh;
+  std::map<Key, prometheus::ClientMetric> before;  // at the last Reset: what counts, and has labels
+  bool was_reset = false;
+  std::mutex gauge_mutex;
+  std::map<Key, std::unique_ptr<GaugeCell>> gauges;
 };
+
+bool Metrics::Impl::Since(const std::string& family, prometheus::MetricType type, prometheus::ClientMetric& metric) {
+  if (metric.label.empty()) return true;
+  const Key key = KeyOf(family, metric);
+  if (type == prometheus::MetricType::Gauge) {
+    const std::lock_guard lock(gauge_mutex);
+    const auto cell = gauges.find(key);
+    return cell == gauges.end() || cell->second->set;
+  }
+  const auto then = before.find(key);
+  if (then == before.end()) return true;
+  const prometheus::ClientMetric& old = then->second;
+  if (type == prometheus::MetricType::Counter) {
+    metric.counter.value -= old.counter.value;
+    return metric.counter.value > 0;
+  }
+  metric.histogram.sample_count -= old.histogram.sample_count;
+  metric.histogram.sample_sum -= old.histogram.sample_sum;
+  for (size_t i = 0; i < metric.histogram.bucket.size(); ++i)
+    metric.histogram.bucket[i].cumulative_count -= old.histogram.bucket[i].cumulative_count;
+  return metric.histogram.sample_count > 0;
+}
 
 Metrics::Metrics(MetricRules rules) : impl_(std::make_unique<Impl>(std::move(rules))) {}
 Metrics::~Metrics() = default;
@@ -51,11 +94,13 @@ Metrics::Counter Metrics::counter(const std::string& name, const std::string& he
 }
 
 Metrics::Gauge Metrics::gauge(const std::string& name, const std::string& help, const Labels& labels) {
-  return Gauge(&prometheus::BuildGauge()
-                    .Name(name)
-                    .Help(help)
-                    .Register(impl_->RegistryOf(name))
-                    .Add(impl_->LabelsOf(name, labels)));
+  const prometheus::Labels known = impl_->LabelsOf(name, labels);
+  prometheus::Gauge& gauge =
+      prometheus::BuildGauge().Name(name).Help(help).Register(impl_->RegistryOf(name)).Add(known);
+  const std::lock_guard lock(impl_->gauge_mutex);
+  std::unique_ptr<Impl::GaugeCell>& cell = impl_->gauges[{name, known}];
+  if (!cell) cell = std::make_unique<Impl::GaugeCell>(gauge);
+  return Gauge(cell.get());
 }
 
 Metrics::Histogram Metrics::histogram(const std::string& name, const std::string& help,
@@ -68,7 +113,11 @@ Metrics::Histogram Metrics::histogram(const std::string& name, const std::string
 }
 
 void Metrics::Counter::Add(double amount) const { static_cast<prometheus::Counter*>(counter_)->Increment(amount); }
-void Metrics::Gauge::Set(double value) const { static_cast<prometheus::Gauge*>(gauge_)->Set(value); }
+void Metrics::Gauge::Set(double value) const {
+  auto* const cell = static_cast<Impl::GaugeCell*>(gauge_);
+  cell->gauge->Set(value);
+  if (!cell->set.load(std::memory_order_relaxed)) cell->set = true;
+}
 void Metrics::Histogram::Observe(double value) const {
   static_cast<prometheus::Histogram*>(histogram_)->Observe(value);
 }
@@ -81,7 +130,27 @@ void Metrics::BeforeText(std::function<void()> refresh) {
 std::string Metrics::Text() const {
   const std::lock_guard lock(impl_->mutex);
   for (const std::function<void()>& refresh : impl_->refresh) refresh();
-  return prometheus::TextSerializer().Serialize(impl_->registry.Collect());
+  std::vector<prometheus::MetricFamily> families = impl_->registry.Collect();
+  if (impl_->was_reset) {
+    for (prometheus::MetricFamily& family : families)
+      std::erase_if(family.metric,
+                    [&](prometheus::ClientMetric& metric) { return !impl_->Since(family.name, family.type, metric); });
+    std::erase_if(families, [](const prometheus::MetricFamily& family) { return family.metric.empty(); });
+  }
+  return prometheus::TextSerializer().Serialize(families);
+}
+
+void Metrics::Reset() {
+  const std::lock_guard lock(impl_->mutex);
+  impl_->was_reset = true;
+  {
+    const std::lock_guard gauges(impl_->gauge_mutex);
+    for (const auto& [key, cell] : impl_->gauges) cell->set = false;
+  }
+  impl_->before.clear();
+  for (const prometheus::MetricFamily& family : impl_->registry.Collect())
+    for (const prometheus::ClientMetric& metric : family.metric)
+      if (!metric.label.empty()) impl_->before.emplace(Impl::KeyOf(family.name, metric), metric);
 }
 
 std::vector<double> Metrics::Exponential(double start, double factor, int count) {

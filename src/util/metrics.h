@@ -68,6 +68,8 @@ class Metrics {
   // Called before every Text, one scrape at a time: for what is looked up when somebody asks. REQUIRES: what it uses
   // outlives the last Text.
   void BeforeText(std::function<void()> refresh);
+  // Everything with labels starts anew, and is not shown until something is counted or set; without labels it stays.
+  void Reset();
   // Everything, as a scrape gets it, and the content type of that.
   std::string Text() const;
   static constexpr char kContentType[] = "text/plain; version=0.0.4; charset=utf-8";

@@ -56,6 +56,36 @@ TEST(MetricsTest, GaugesAreRefreshedBeforeTheyAreShown) {
   EXPECT_THAT(metrics.Text(), HasSubstr("berth_age_seconds{kind=\"Node\"} 2\n"));
 }
 
+TEST(MetricsTest, AfterAResetWhatHasLabelsStartsAnew) {
+  Metrics metrics;
+  const Metrics::Counter plain = metrics.counter("berth_plain_total", "Plain.");
+  const Metrics::Counter a = metrics.counter("berth_some_total", "Some.", {{"x", "a"}});
+  const Metrics::Counter b = metrics.counter("berth_some_total", "Some.", {{"x", "b"}});
+  const Metrics::Gauge gauge = metrics.gauge("berth_now", "Now.", {{"x", "a"}});
+  const Metrics::Histogram histogram = metrics.histogram("berth_seconds", "Time.", {1, 10}, {{"x", "a"}});
+  plain.Add(3);
+  a.Add(5);
+  b.Add(7);
+  gauge.Set(2);
+  histogram.Observe(0.5);
+  histogram.Observe(20);
+  metrics.Reset();
+  EXPECT_EQ(metrics.Text(), "# HELP berth_plain_total Plain.\n# TYPE berth_plain_total counter\nberth_plain_total 3\n");
+  a.Add();
+  gauge.Set(0);
+  histogram.Observe(5);
+  metrics.counter("berth_some_total", "Some.", {{"x", "c"}}).Add();
+  const std::string text = metrics.Text();
+  for (const char* line : {"berth_some_total{x=\"a\"} 1\n", "berth_some_total{x=\"c\"} 1\n", "berth_now{x=\"a\"} 0\n",
+                           "berth_seconds_count{x=\"a\"} 1\n", "berth_seconds_sum{x=\"a\"} 5\n",
+                           "berth_seconds_bucket{x=\"a\",le=\"1\"} 0\n", "berth_seconds_bucket{x=\"a\",le=\"10\"} 1\n",
+                           "berth_seconds_bucket{x=\"a\",le=\"+Inf\"} 1\n"})
+    EXPECT_THAT(text, HasSubstr(line));
+  EXPECT_THAT(text, Not(HasSubstr("x=\"b\"")));
+  metrics.Reset();
+  EXPECT_THAT(metrics.Text(), Not(HasSubstr("x=")));
+}
+
 TEST(MetricsTest, SeveralThreadsCountTogether) {
   Metrics metrics;
   std::vector<std::thread> threads;

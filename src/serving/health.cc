@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serving/health.h"
 
-#include <charconv>
 #include <set>
 
 #include "serving/replies.h"
 #include "serving/url_text.h"
+#include "util/go_values.h"
 
 namespace berth::serving {
 
@@ -115,19 +115,6 @@ net::HttpResponse HealthEndpoint::All(std::string_view text) const {
   return response;
 }
 
-std::string GoFloat(double value) {
-  char buffer[64];
-  const auto end = std::to_chars(buffer, buffer + sizeof(buffer), value, std::chars_format::scientific).ptr;
-  const std::string_view text(buffer, static_cast<size_t>(end - buffer));
-  const size_t mark = text.find('e');
-  if (mark == std::string_view::npos) return std::string(text);  // not a number, or none that ends
-  int exponent = 0;
-  const char* digits = text.data() + mark + 1;
-  std::from_chars(*digits == '+' ? digits + 1 : digits, text.data() + text.size(), exponent);
-  if (exponent < -4 || exponent >= 6) return std::string(text);
-  char fixed[400];
-  const auto last = std::to_chars(fixed, fixed + sizeof(fixed), value, std::chars_format::fixed).ptr;
-  return std::string(fixed, static_cast<size_t>(last - fixed));
-}
+std::string GoFloat(double value) { return util::FormatGoDouble(value); }
 
 }  // namespace berth::serving

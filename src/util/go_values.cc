@@ -254,4 +254,20 @@ std::string WriteGoCsv(std::span<const std::string> fields) {
   return out;
 }
 
+std::string FormatGoDouble(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value > 0 ? "+Inf" : "-Inf";
+  char buffer[64];
+  const auto end = std::to_chars(buffer, buffer + sizeof(buffer), value, std::chars_format::scientific).ptr;
+  const std::string_view text(buffer, static_cast<size_t>(end - buffer));
+  const size_t mark = text.find('e');
+  int exponent = 0;
+  const char* digits = text.data() + mark + 1;
+  std::from_chars(*digits == '+' ? digits + 1 : digits, text.data() + text.size(), exponent);
+  if (exponent < -4 || exponent >= 6) return std::string(text);
+  char fixed[400];
+  const auto last = std::to_chars(fixed, fixed + sizeof(fixed), value, std::chars_format::fixed).ptr;
+  return std::string(fixed, static_cast<size_t>(last - fixed));
+}
+
 }  // namespace berth::util

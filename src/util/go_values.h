@@ -26,6 +26,8 @@ GoParsed<uint64_t> ParseGoUint(std::string_view text, int base, int bits);
 // strconv.ParseFloat(text, 32), and FormatFloat(value, 'g', -1, 32).
 GoParsed<float> ParseGoFloat(std::string_view text);
 std::string FormatGoFloat(float value);
+// The same with 64 bits: 1, 0.5, 1.79478271349e+09, +Inf.
+std::string FormatGoDouble(double value);
 
 // The first record of encoding/csv.
 GoParsed<std::vector<std::string>> ReadGoCsv(std::string_view text);

@@ -9,13 +9,83 @@
 #include <prometheus/metric_family.h>
 #include <prometheus/metric_type.h>
 #include <prometheus/registry.h>
-#include <prometheus/text_serializer.h>
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <string_view>
 #include <utility>
 
+#include "util/go_values.h"
+
 namespace berth::util {
+namespace {
+
+using prometheus::ClientMetric;
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+
+void AppendEscaped(std::string& out, std::string_view text, bool quotes) {
+  for (const char c : text) {
+    if (c == '\n') {
+      out += "\\n";
+      continue;
+    }
+    if (c == '\\' || (quotes && c == '"')) out += '\\';
+    out += c;
+  }
+}
+
+// `bound`: of a bucket; empty: it is none.
+void AppendSample(std::string& out, const std::string& family, std::string_view suffix, const ClientMetric& metric,
+                  double value, std::string_view bound = {}) {
+  out.append(family).append(suffix);
+  char before = '{';
+  const auto label = [&](std::string_view name, std::string_view text) {
+    out += std::exchange(before, ',');
+    out.append(name).append("=\"");
+    AppendEscaped(out, text, true);
+    out += '"';
+  };
+  for (const ClientMetric::Label& one : metric.label) label(one.name, one.value);
+  if (!bound.empty()) label("le", bound);
+  if (before == ',') out += '}';
+  out.append(" ").append(FormatGoDouble(value)).append("\n");
+}
+
+const char* NameOf(MetricType type) {
+  return type == MetricType::Counter ? "counter" : type == MetricType::Gauge ? "gauge" : "histogram";
+}
+
+// As Prometheus' own client for Go writes it, bounds of buckets above all: they are labels, and compared as text.
+std::string Write(std::vector<MetricFamily> families) {
+  std::string out;
+  std::sort(families.begin(), families.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  for (MetricFamily& family : families) {
+    if (family.metric.empty()) continue;
+    out.append("# HELP ").append(family.name).append(" ");
+    AppendEscaped(out, family.help, false);
+    out.append("\n# TYPE ").append(family.name).append(" ").append(NameOf(family.type)).append("\n");
+    std::sort(family.metric.begin(), family.metric.end(),
+              [](const ClientMetric& a, const ClientMetric& b) { return a.label < b.label; });
+    for (const ClientMetric& metric : family.metric) {
+      if (family.type != MetricType::Histogram) {
+        const double value = family.type == MetricType::Counter ? metric.counter.value : metric.gauge.value;
+        AppendSample(out, family.name, "", metric, value);
+        continue;
+      }
+      const ClientMetric::Histogram& histogram = metric.histogram;
+      for (const ClientMetric::Bucket& bucket : histogram.bucket)
+        AppendSample(out, family.name, "_bucket", metric, static_cast<double>(bucket.cumulative_count),
+                     FormatGoDouble(bucket.upper_bound));
+      AppendSample(out, family.name, "_sum", metric, histogram.sample_sum);
+      AppendSample(out, family.name, "_count", metric, static_cast<double>(histogram.sample_count));
+    }
+  }
+  return out;
+}
+
+}  // namespace
 
 struct Metrics::Impl {
   explicit Impl(MetricRules wanted) : rules(std::move(wanted)) {}
@@ -135,9 +205,8 @@ std::string Metrics::Text() const {
     for (prometheus::MetricFamily& family : families)
       std::erase_if(family.metric,
                     [&](prometheus::ClientMetric& metric) { return !impl_->Since(family.name, family.type, metric); });
-    std::erase_if(families, [](const prometheus::MetricFamily& family) { return family.metric.empty(); });
   }
-  return prometheus::TextSerializer().Serialize(families);
+  return Write(std::move(families));
 }
 
 void Metrics::Reset() {

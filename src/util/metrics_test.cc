@@ -86,6 +86,26 @@ TEST(MetricsTest, AfterAResetWhatHasLabelsStartsAnew) {
   EXPECT_THAT(metrics.Text(), Not(HasSubstr("x=")));
 }
 
+TEST(MetricsTest, TheTextIsSortedAndHasItsNumbersAsGoWritesThem) {
+  Metrics metrics;
+  metrics.gauge("berth_b", "Two\nlines.", {{"x", "b"}}).Set(1234567);
+  metrics.gauge("berth_b", "Two\nlines.", {{"x", "a\"\\\n"}}).Set(-0.5);
+  metrics.histogram("berth_a", "A.", Metrics::Exponential(0.00001, 1.5, 3)).Observe(0.00002);
+  EXPECT_EQ(metrics.Text(),
+            "# HELP berth_a A.\n"
+            "# TYPE berth_a histogram\n"
+            "berth_a_bucket{le=\"1e-05\"} 0\n"
+            "berth_a_bucket{le=\"1.5000000000000002e-05\"} 0\n"
+            "berth_a_bucket{le=\"2.2500000000000005e-05\"} 1\n"
+            "berth_a_bucket{le=\"+Inf\"} 1\n"
+            "berth_a_sum 2e-05\n"
+            "berth_a_count 1\n"
+            "# HELP berth_b Two\\nlines.\n"
+            "# TYPE berth_b gauge\n"
+            "berth_b{x=\"a\\\"\\\\\\n\"} -0.5\n"
+            "berth_b{x=\"b\"} 1.234567e+06\n");
+}
+
 TEST(MetricsTest, SeveralThreadsCountTogether) {
   Metrics metrics;
   std::vector<std::thread> threads;

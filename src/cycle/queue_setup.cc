@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "berth/host/reach.h"
+#include "framework/call_timer.h"
 #include "framework/plugin_call.h"
 #include "framework/reads.h"
 
@@ -48,6 +49,7 @@ queue::QueueOptions QueueOptionsOf(const framework::Engine& engine, const config
   options.pre_enqueue = [&engine](const Pod& pod) -> std::optional<queue::Gate> {
     const framework::Profile* profile = engine.FindProfile(pod.scheduler_name);
     if (!profile) return std::nullopt;
+    const framework::TimedCycle timed(*profile);
     std::optional<framework::Ruling> gate = framework::FindGate(*profile, pod);
     if (!gate) return std::nullopt;
     return queue::Gate{profile->name(gate->plugin), std::move(gate->verdict)};

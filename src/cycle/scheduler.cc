@@ -18,6 +18,7 @@
 #include "cycle/queue_setup.h"
 #include "cycle/recorder.h"
 #include "cycle/status_writer.h"
+#include "framework/call_timer.h"
 #include "util/answer_once.h"
 
 namespace berth::cycle {
@@ -119,10 +120,14 @@ Error Scheduler::Impl::Build(const config::SchedulerConfiguration& config, const
 
   queue::QueueOptions options = QueueOptionsOf(*core.engine, config);
   options.max_in_unschedulable = core.options.max_in_unschedulable;
-  if (Observer* observer = core.options.observer)
+  if (Observer* observer = core.options.observer) {
     options.on_move = [observer](const queue::QueuedPodInfo& info, queue::Place place, std::string_view event) {
       observer->OnQueueMove(info, place, event);
     };
+    if (observer->TimesEvents())
+      options.on_hint = [observer](const std::string& plugin, const ClusterEvent& event, QueueingHint said,
+                                   Duration took) { observer->OnHint(plugin, event, said, took); };
+  }
   core.queue = std::make_unique<queue::SchedulingQueue>(
       std::move(options), HintsOf(*core.engine, !config.extenders.empty() || core.options.adviser), core.clock);
 
@@ -208,6 +213,7 @@ void Scheduler::Impl::Decide(queue::PodTicket ticket, const framework::Advice* a
   if (!profile || pod->terminating() || core.state.IsAssumed(pod->uid())) return Skip(std::move(ticket), *pod);
 
   if (!advice) core.Tell(&Observer::OnTry, *pod);
+  const framework::TimedCycle timed(*profile);
   const Snapshot snapshot = core.state.snapshot();
   framework::JudgeOptions options = SearchOf(*profile, snapshot, next_start);
   options.advice = advice;
@@ -398,6 +404,7 @@ void Scheduler::Halt() {
   impl_->core.halted = true;
   impl_->core.api.EndPodWrites();
 }
+size_t Scheduler::binding_cycles() const { return impl_->bindings.size(); }
 size_t Scheduler::bindings_under_way() const { return impl_->bindings.binding(); }
 size_t Scheduler::unwritten_events() const {
   const client::EventWriter* writer = impl_->recorder.writer();

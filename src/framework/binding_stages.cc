@@ -6,6 +6,7 @@
 #include <mutex>
 #include <utility>
 
+#include "framework/call_timer.h"
 #include "framework/plugin_call.h"
 #include "util/answer_once.h"
 
@@ -29,29 +30,47 @@ Done Once(std::function<void(Verdict)> fn) {
 
 BindingStages::BindingStages(const Profile& profile, Placement placement, std::vector<StateSlot> states,
                              std::mutex* calling)
-    : profile_(profile), placement_(std::move(placement)), states_(std::move(states)), calling_(calling) {
+    : profile_(profile),
+      timed_(profile.observers->timed()),
+      placement_(std::move(placement)),
+      states_(std::move(states)),
+      calling_(calling) {
   states_.resize(profile.plugins.size());
 }
 
 Ruling BindingStages::Reserve() {
+  Stage stage(profile_, PluginFunction::kReserve, timed_);
   for (const auto& entry : profile_.reserve) {
-    const Verdict verdict = CallReserve(profile_, entry, placement_, states_[entry.index]);
-    if (!verdict.fits()) return Failure("Reserve", profile_.name(entry.index), entry.index, verdict);
+    const Verdict verdict = CallReserve(profile_, entry, placement_, states_[entry.index], timed_);
+    if (verdict.fits()) continue;
+    Ruling failure = Failure("Reserve", profile_.name(entry.index), entry.index, verdict);
+    stage.End(failure.verdict.code());
+    return failure;
   }
+  stage.End(Code::kSuccess);
   return {};
 }
 
 void BindingStages::Unreserve() {
+  Stage stage(profile_, PluginFunction::kUnreserve, timed_);
   for (auto entry = profile_.reserve.rbegin(); entry != profile_.reserve.rend(); ++entry) {
-    (void)CallUnreserve(profile_, *entry, placement_, states_[entry->index]);
+    (void)CallUnreserve(profile_, *entry, placement_, states_[entry->index], timed_);
   }
+  stage.End(Code::kSuccess);
 }
 
 PermitRuling BindingStages::Permit(Time now) {
+  Stage stage(profile_, PluginFunction::kPermit, timed_);
+  PermitRuling result = AskPermit(now);
+  stage.End(result.ruling.verdict.code());
+  return result;
+}
+
+PermitRuling BindingStages::AskPermit(Time now) {
   PermitRuling result;
   for (const auto& entry : profile_.permit) {
     const std::string& name = profile_.name(entry.index);
-    const PermitOutcome outcome = CallPermit(profile_, entry, placement_, states_[entry.index]);
+    const PermitOutcome outcome = CallPermit(profile_, entry, placement_, states_[entry.index], timed_);
     if (outcome.verdict.fits()) continue;
     if (outcome.verdict.code() == Code::kWait) {
       result.deadlines[name] = now + std::min(outcome.timeout, kMaxPermitWait);
@@ -67,9 +86,17 @@ PermitRuling BindingStages::Permit(Time now) {
 }
 
 PreBindPlan BindingStages::PreFlight() {
+  Stage stage(profile_, PluginFunction::kPreBindPreFlight, timed_);
+  PreBindPlan plan = AskPreFlight();
+  const Code code = plan.ruling.verdict.code();
+  stage.End(code == Code::kSuccess && !plan.work ? Code::kSkip : code);
+  return plan;
+}
+
+PreBindPlan BindingStages::AskPreFlight() {
   PreBindPlan plan;
   for (const auto& entry : profile_.pre_bind) {
-    const berth::PreFlight flight = CallPreBindPreFlight(profile_, entry, placement_, states_[entry.index]);
+    const berth::PreFlight flight = CallPreBindPreFlight(profile_, entry, placement_, states_[entry.index], timed_);
     const Code code = flight.verdict.code();
     if (code != Code::kSuccess && code != Code::kSkip) {
       const std::string& name = profile_.name(entry.index);
@@ -88,7 +115,19 @@ PreBindPlan BindingStages::PreFlight() {
   return plan;
 }
 
-void BindingStages::PreBind(const PreBindPlan& plan, DoneWith done) { PreBindFrom(plan, 0, std::move(done)); }
+void BindingStages::PreBind(const PreBindPlan& plan, DoneWith done) {
+  PreBindFrom(plan, 0, Timed(PluginFunction::kPreBind, std::move(done)));
+}
+
+BindingStages::DoneWith BindingStages::Timed(PluginFunction point, DoneWith done) const {
+  Stage stage(profile_, point, timed_);
+  CallTimer::StageEnd end = stage.TakeEnd();
+  if (!end) return done;
+  return [end = std::move(end), done = std::move(done)](Ruling ruling) {
+    end(ruling.verdict.code());
+    done(std::move(ruling));
+  };
+}
 
 void BindingStages::PreBindFrom(PreBindPlan plan, size_t from, DoneWith done) {
   const auto& all = profile_.pre_bind;
@@ -125,13 +164,13 @@ void BindingStages::PreBindFrom(PreBindPlan plan, size_t from, DoneWith done) {
     const Done once = Once([index, finished, name = profile_.name(index)](const Verdict& verdict) {
       finished(verdict.fits() ? Ruling{} : Failure("PreBind", name, index, verdict));
     });
-    const Error thrown = CallPreBind(profile_, all[i], placement_, states_[index], once);
+    const Error thrown = CallPreBind(profile_, all[i], placement_, states_[index], once, timed_);
     if (!thrown.ok()) once(Verdict::Fail(thrown.text()));
   }
 }
 
 void BindingStages::Bind(DoneWith done) {
-  turn_.done = std::move(done);
+  turn_.done = Timed(PluginFunction::kBind, std::move(done));
   BindFrom(0);
 }
 
@@ -175,7 +214,7 @@ std::optional<Ruling> BindingStages::AskBind(size_t position) {
   {
     std::unique_lock<std::mutex> held;
     if (calling_ != nullptr) held = std::unique_lock(*calling_);
-    thrown = CallBind(profile_, entry, placement_, states_[index], once);
+    thrown = CallBind(profile_, entry, placement_, states_[index], once, timed_);
   }
   if (!thrown.ok()) once(Verdict::Fail(thrown.text()));
   const std::lock_guard lock(turn_.mutex);
@@ -184,9 +223,11 @@ std::optional<Ruling> BindingStages::AskBind(size_t position) {
 }
 
 void BindingStages::PostBind() {
+  Stage stage(profile_, PluginFunction::kPostBind, timed_);
   for (const auto& entry : profile_.post_bind) {
-    (void)CallPostBind(profile_, entry, placement_, states_[entry.index]);
+    (void)CallPostBind(profile_, entry, placement_, states_[entry.index], timed_);
   }
+  stage.End(Code::kSuccess);
 }
 
 }  // namespace berth::framework

@@ -41,8 +41,8 @@ class BindingStages : public std::enable_shared_from_this<BindingStages> {
  public:
   using DoneWith = std::function<void(Ruling)>;
 
-  // REQUIRES: `profile` outlives it, and so does `calling`, which may be null: held while a Bind plugin is called, but
-  // neither when the next one is asked nor when `done` is called.
+  // Belongs to the profile's present cycle (TimedCycle). REQUIRES: `profile` outlives it, and so does `calling`, which
+  // may be null: held while a Bind plugin is called, but neither when the next one is asked nor when `done` is called.
   BindingStages(const Profile& profile, Placement placement, std::vector<StateSlot> states,
                 std::mutex* calling = nullptr);
 
@@ -62,12 +62,17 @@ class BindingStages : public std::enable_shared_from_this<BindingStages> {
   void PostBind();
 
  private:
+  PermitRuling AskPermit(Time now);
+  PreBindPlan AskPreFlight();
+  // `done`, and before it the end of a stage that begins here, if somebody times it.
+  DoneWith Timed(PluginFunction point, DoneWith done) const;
   void PreBindFrom(PreBindPlan plan, size_t from, DoneWith done);
   void BindFrom(size_t from);
   std::optional<Ruling> AskBind(size_t position);
   void EndBind(Ruling ruling);
 
   const Profile& profile_;
+  const bool timed_;  // the cycle that this belongs to is
   Placement placement_;
   std::vector<StateSlot> states_;  // by plugin index
   std::mutex* const calling_;

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// PluginCall: one call of plugin code. CallObserver: watches calls: a timer, the check of what plugins read.
+// PluginCall: one call of plugin code. CallObserver: watches calls: a timer, the check of what plugins read. CallTimer:
+// one that looks on in some cycles only. CallCounts: how often plugins were asked.
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -129,16 +132,68 @@ class CallObserver {
   virtual Done Awaiting(const PluginCall&, Done done) { return done; }
 };
 
-// The observers, outermost first. Not part of what a profile is: that stays as it was made.
-// Thread safety: Add before the first call that is to be seen.
-class CallObservers {
+// An observer of some cycles, chosen one by one, and of their extension points as a whole. In other cycles it costs
+// nothing: it is not called, and nobody looks at a clock.
+class CallTimer : public CallObserver {
  public:
-  // REQUIRES: `observer` lives as long as plugins of the profile are called.
-  void Add(CallObserver& observer) { all_.push_back(&observer); }
-  std::span<CallObserver* const> all() const { return all_; }
+  using StageEnd = std::function<void(Code)>;
+  // Whether the cycle that begins is timed.
+  virtual bool Draw() = 0;
+  // An extension point begins. What it returns is told how it ended, on any thread, perhaps when the profile is gone,
+  // or never: then it does not count.
+  virtual StageEnd StageBegins(PluginFunction point) = 0;
+};
+
+// How often the plugins of a profile were asked, by function; at Filter and Score once for every node.
+// Thread safety: all methods.
+class CallCounts {
+ public:
+  explicit CallCounts(size_t plugins) : counts_(plugins * kPluginFunctions) {}
+  void Add(uint16_t plugin, PluginFunction function, uint64_t times) {
+    counts_[At(plugin, function)].fetch_add(times, std::memory_order_relaxed);
+  }
+  uint64_t Get(uint16_t plugin, PluginFunction function) const {
+    return counts_[At(plugin, function)].load(std::memory_order_relaxed);
+  }
 
  private:
-  std::vector<CallObserver*> all_;
+  static size_t At(uint16_t plugin, PluginFunction function) {
+    return plugin * kPluginFunctions + static_cast<size_t>(function);
+  }
+  std::vector<std::atomic<uint64_t>> counts_;
+};
+
+// The observers, outermost first. Not part of what a profile is: that stays as it was made.
+// Thread safety: Add, AddTimer and Count before the first call that is to be seen; `timed` is the scheduling thread's,
+// and is read by those that judge for it.
+class CallObservers {
+ public:
+  // REQUIRES for all three: the argument lives as long as plugins of the profile are called.
+  void Add(CallObserver& observer) {
+    all_.insert(all_.begin() + static_cast<ptrdiff_t>(always_), &observer);
+    ++always_;
+  }
+  // The innermost: what others do is not timed. REQUIRES: called once at most.
+  void AddTimer(CallTimer& timer) {
+    all_.push_back(&timer);
+    timer_ = &timer;
+  }
+  void Count(CallCounts& counts) { counts_ = &counts; }
+
+  // Those of a call, in a cycle that is timed or not.
+  std::span<CallObserver* const> seeing(bool timed) const { return {all_.data(), timed ? all_.size() : always_}; }
+  CallTimer* timer() const { return timer_; }     // may be null
+  CallCounts* counts() const { return counts_; }  // may be null
+  // Whether the present cycle is timed (TimedCycle).
+  bool timed() const { return timed_; }
+  void SetTimed(bool timed) { timed_ = timed; }
+
+ private:
+  std::vector<CallObserver*> all_;  // the timer, if there is one, last
+  size_t always_ = 0;               // how many look on in every cycle
+  CallTimer* timer_ = nullptr;
+  CallCounts* counts_ = nullptr;
+  bool timed_ = false;
 };
 
 }  // namespace berth::framework

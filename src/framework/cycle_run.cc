@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "berth/vectorized.h"
+#include "framework/call_timer.h"
 #include "framework/plugin_call.h"
 
 namespace berth::framework {
@@ -142,6 +143,7 @@ void CycleRun::FilterBatch(Row begin, std::span<uint8_t> active, std::span<Verdi
     if (!clean) std::fill(slots.begin(), slots.end(), kFitsId);
     Rejections out(slots, table_);
     const NodeBatch batch(snapshot(), begin, active);
+    CountCalls(profile_, entry.index, PluginFunction::kFilter, left);
     const Error error = CallFilter(profile_, entry, *this, states_.slots[entry.index].get(), batch, out);
     if (!error.ok()) std::fill(slots.begin(), slots.end(), table_.Intern(Verdict::Fail(error.text())));
     const VerdictId any = AnyOf(slots.data(), slots.size());  // mostly nobody is rejected
@@ -175,6 +177,7 @@ CycleRun::Answer CycleRun::AskOverlay(const RowOverlay& overlay, const PluginSta
     if (settled && !reacts_.empty() && !reacts_[position]) continue;
     VerdictId slot = kFitsId;
     Rejections out(std::span<VerdictId>(&slot, 1), table_);
+    CountCalls(profile_, entry.index, PluginFunction::kFilter);
     Error error = CallFilter(profile_, entry, *this, states.slots[entry.index].get(), batch, out);
     if (!error.ok()) return {kFitsId, entry.index, std::move(error)};
     if (slot != kFitsId) slot = Admissible(slot, table_);

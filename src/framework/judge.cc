@@ -8,6 +8,7 @@
 
 #include "berth/host/fit_error.h"
 #include "berth/host/snapshot_access.h"
+#include "framework/call_timer.h"
 #include "framework/plugin_call.h"
 
 namespace berth::framework {
@@ -34,6 +35,26 @@ class Report final : public FilterReport {
   const VerdictTable& table_;
   const Snapshot& snapshot_;
 };
+
+// As upstream's RunPostFilterPlugins.
+PostFilterRuling AskPostFilters(CycleRun& run, const FilterReport& report) {
+  const Profile& profile = run.profile();
+  PostFilterRuling result;
+  std::vector<std::string> reasons;
+  PostFilterOutcome kept;
+  for (const auto& entry : profile.post_filter) {
+    PostFilterOutcome outcome = CallPostFilter(profile, entry, run, run.states().slots[entry.index].get(), report);
+    const Code code = outcome.verdict.code();
+    if (code == Code::kSuccess || code == Code::kUnschedulableAndUnresolvable) return {std::move(outcome), entry.index};
+    if (!IsRejected(code)) return {{Verdict::Fail(outcome.verdict.message()), std::nullopt, nullptr}, entry.index};
+    reasons.insert(reasons.end(), outcome.verdict.reasons().begin(), outcome.verdict.reasons().end());
+    if (outcome.nominated_node) kept.nominated_node = std::move(outcome.nominated_node);
+    if (outcome.plan) kept.plan = std::move(outcome.plan);
+  }
+  kept.verdict = Verdict(Code::kUnschedulable, std::move(reasons));
+  result.outcome = std::move(kept);
+  return result;
+}
 
 }  // namespace
 
@@ -78,7 +99,9 @@ Judgement Judge::RunStages(const Pod& pod, const Snapshot& snapshot, const Judge
   }
 
   CycleRun run(profile_, table_, pod, snapshot, clock_.Now());
+  Stage pre_filter(profile_, PluginFunction::kPreFilter);
   PreFilterRuling pre = run.RunPreFilter();
+  pre_filter.End(pre.ruling.verdict.code());
   out.verdicts.assign(snapshot.rows(), kNotJudged);
   out.plugins.assign(snapshot.rows(), kNoPlugin);
   out.narrowed_by = pre.narrowed_by;
@@ -91,6 +114,7 @@ Judgement Judge::RunStages(const Pod& pod, const Snapshot& snapshot, const Judge
     out.absent = pre.ruling.verdict;
     out.outright = std::move(pre.ruling);
   } else {
+    Stage filter(profile_, PluginFunction::kFilter);
     FilterAll(run, pre, options.only, out);
     // A node whose judging failed fails the cycle; its verdict stays, so that explain can show where.
     VerdictId known = kNotJudged;  // not an error; neighbours mostly share a verdict
@@ -107,8 +131,10 @@ Judgement Judge::RunStages(const Pod& pod, const Snapshot& snapshot, const Judge
       if (out.plugins[row] != kNoPlugin)
         out.message = "running \"" + profile_.name(out.plugins[row]) + "\" filter plugin: " + out.message;
       out.feasible.clear();
+      filter.End(Code::kError);
       return out;
     }
+    filter.End(Code::kSuccess);
   }
 
   if (options.advice) TakeAdvice(*options.advice, snapshot, out);
@@ -214,50 +240,55 @@ void Judge::PostFilterAll(CycleRun& run, Judgement& out) const {
 }
 
 PostFilterRuling RunPostFilter(CycleRun& run, const FilterReport& report) {
-  const Profile& profile = run.profile();
   PostFilterRuling result;
-  if (profile.post_filter.empty()) {
+  if (run.profile().post_filter.empty()) {
     result.outcome.nominated_node = "";
     return result;
   }
-  std::vector<std::string> reasons;
-  PostFilterOutcome kept;
-  for (const auto& entry : profile.post_filter) {
-    PostFilterOutcome outcome = CallPostFilter(profile, entry, run, run.states().slots[entry.index].get(), report);
-    const Code code = outcome.verdict.code();
-    if (code == Code::kSuccess || code == Code::kUnschedulableAndUnresolvable) return {std::move(outcome), entry.index};
-    if (!IsRejected(code)) return {{Verdict::Fail(outcome.verdict.message()), std::nullopt, nullptr}, entry.index};
-    reasons.insert(reasons.end(), outcome.verdict.reasons().begin(), outcome.verdict.reasons().end());
-    if (outcome.nominated_node) kept.nominated_node = std::move(outcome.nominated_node);
-    if (outcome.plan) kept.plan = std::move(outcome.plan);
-  }
-  kept.verdict = Verdict(Code::kUnschedulable, std::move(reasons));
-  result.outcome = std::move(kept);
+  Stage stage(run.profile(), PluginFunction::kPostFilter);
+  result = AskPostFilters(run, report);
+  stage.End(result.outcome.verdict.code());
   return result;
 }
 
 Error Judge::ScoreAll(CycleRun& run, Judgement& out) const {
-  const Snapshot& snapshot = run.snapshot();
-  std::vector<StateSlot> states(profile_.plugins.size());
-  std::vector<uint8_t> skip(profile_.plugins.size());
+  ScoreStates states;
+  Stage pre_score(profile_, PluginFunction::kPreScore);
+  Error error = PreScoreAll(run, out.feasible, states);
+  pre_score.End(error.ok() ? Code::kSuccess : Code::kError);
+  if (!error.ok()) return error;
+  Stage score(profile_, PluginFunction::kScore);
+  error = ScoreWith(states, run, out);
+  score.End(error.ok() ? Code::kSuccess : Code::kError);
+  return error;
+}
+
+Error Judge::PreScoreAll(CycleRun& run, std::span<const Row> feasible, ScoreStates& out) const {
+  out.states.resize(profile_.plugins.size());
+  out.skip.resize(profile_.plugins.size());
   for (const auto& entry : profile_.pre_score) {
-    PreScoreOutcome outcome = CallPreScore(profile_, entry, run, out.feasible);
+    PreScoreOutcome outcome = CallPreScore(profile_, entry, run, feasible);
     if (outcome.verdict.code() == Code::kSkip) {
-      skip[entry.index] = 1;
+      out.skip[entry.index] = 1;
     } else if (!outcome.verdict.fits()) {
       return Error("running PreScore plugin \"" + profile_.name(entry.index) + "\": " + outcome.verdict.message());
     }
-    states[entry.index] = std::move(outcome.state);
+    out.states[entry.index] = std::move(outcome.state);
   }
+  return Error::Ok();
+}
 
+Error Judge::ScoreWith(const ScoreStates& states, CycleRun& run, Judgement& out) const {
+  const Snapshot& snapshot = run.snapshot();
   std::vector<uint8_t> active(snapshot.rows());
   for (const Row row : out.feasible) active[row] = 1;
   std::vector<int64_t> column(snapshot.rows());
   out.totals.assign(out.feasible.size(), 0);
   for (const ScoreEntry& entry : profile_.score) {
-    if (skip[entry.index]) continue;
+    if (states.skip[entry.index]) continue;
     const std::string& name = profile_.name(entry.index);
-    const PluginState* state = states[entry.index].get();
+    const PluginState* state = states.states[entry.index].get();
+    CountCalls(profile_, entry.index, PluginFunction::kScore, out.feasible.size());
     for (size_t begin = 0; begin < active.size(); begin += kBatchRows) {
       const size_t size = std::min(kBatchRows, active.size() - begin);
       const NodeBatch batch(snapshot, static_cast<Row>(begin), std::span<const uint8_t>(active).subspan(begin, size));
@@ -313,10 +344,14 @@ std::string Judge::FitError(const Snapshot& snapshot, const Judgement& judgement
 }
 
 std::optional<Ruling> FindGate(const Profile& profile, const Pod& pod) {
+  Stage stage(profile, PluginFunction::kPreEnqueue);
   for (const auto& entry : profile.pre_enqueue) {
     Verdict verdict = CallPreEnqueue(profile, entry, pod);
-    if (!verdict.fits()) return Ruling{std::move(verdict), entry.index};
+    if (verdict.fits()) continue;
+    stage.End(verdict.code());
+    return Ruling{std::move(verdict), entry.index};
   }
+  stage.End(Code::kSuccess);
   return std::nullopt;
 }
 

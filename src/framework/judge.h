@@ -93,7 +93,14 @@ class Judge {
   void FilterAll(CycleRun& run, const PreFilterRuling& pre, std::span<const uint8_t> only, Judgement& out) const;
   void TakeAdvice(const Advice& advice, const Snapshot& snapshot, Judgement& out) const;
   void PostFilterAll(CycleRun& run, Judgement& out) const;
+  // What PreScore left, by plugin index.
+  struct ScoreStates {
+    std::vector<StateSlot> states;
+    std::vector<uint8_t> skip;
+  };
   Error ScoreAll(CycleRun& run, Judgement& out) const;
+  Error PreScoreAll(CycleRun& run, std::span<const Row> feasible, ScoreStates& out) const;
+  Error ScoreWith(const ScoreStates& states, CycleRun& run, Judgement& out) const;
   std::string FitError(const Snapshot& snapshot, const Judgement& judgement) const;
 
   const Profile& profile_;

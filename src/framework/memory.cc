@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "berth/host/snapshot_access.h"
+#include "framework/call_timer.h"
 #include "framework/memory_run.h"
 #include "framework/plugin_call.h"
 #include "framework/same_template.h"
@@ -132,7 +133,10 @@ bool Memory::Sign(const Pod& pod, std::string& out) const {
 PodClass* Memory::ClassOf(const Pod& pod, std::unique_ptr<PodClass>& fresh) {
   if (last_ && last_->identity_blind && SameTemplate(pod, *last_->exemplar)) return last_;
   std::string signature;
-  if (!Sign(pod, signature)) return nullptr;
+  Stage sign(profile_, PluginFunction::kSign);
+  const bool shared = Sign(pod, signature);
+  sign.End(shared ? Code::kSuccess : Code::kUnschedulable);  // as upstream calls it
+  if (!shared) return nullptr;
   if (const auto known = classes_.find(signature); known != classes_.end()) {
     last_ = known->second.get();
     by_use_.splice(by_use_.end(), by_use_, last_->place);

@@ -10,6 +10,7 @@
 
 #include "berth/host/fit_error.h"
 #include "berth/host/snapshot_access.h"
+#include "framework/call_timer.h"
 #include "framework/plugin_call.h"
 
 namespace berth::framework {
@@ -58,7 +59,9 @@ MemoryRun::MemoryRun(Memory& memory, const Pod& pod, const Snapshot& snapshot, P
 MemoryRun::~MemoryRun() = default;
 
 std::optional<Decision> MemoryRun::Decide(CycleTrace& trace) {
+  Stage pre_filter(profile_, PluginFunction::kPreFilter);
   if (!PreFilter()) return std::nullopt;
+  pre_filter.End(Code::kSuccess);
   // The states are lent to this cycle and taken back, whatever happens.
   struct Lend {
     PluginStates& a;
@@ -67,7 +70,12 @@ std::optional<Decision> MemoryRun::Decide(CycleTrace& trace) {
     ~Lend() { std::swap(a, b); }
   } lend(class_.states, cycle_.states());
 
-  if (narrow_.node_names) return DecideNarrow(trace);
+  Stage filter(profile_, PluginFunction::kFilter);
+  if (narrow_.node_names) {
+    std::optional<Decision> decision = DecideNarrow(trace);
+    if (decision) filter.End(Code::kSuccess);
+    return decision;
+  }
   keep_ = true;
   if (!Mark()) {
     class_.marked = class_.scored = false;
@@ -76,6 +84,7 @@ std::optional<Decision> MemoryRun::Decide(CycleTrace& trace) {
   }
   marks_ = &class_.marks;
   if (!AskLive() || !AskNominated()) return std::nullopt;
+  filter.End(Code::kSuccess);
   if (marks_->counts[kFitsMark] == 0) return Rejects(trace);
   if (!Score()) return std::nullopt;
   return Fits(trace);
@@ -182,6 +191,7 @@ std::optional<framework::Mark> MemoryRun::Ask(size_t position, Row row) {
   VerdictId slot = kFitsId;
   Rejections out(std::span<VerdictId>(&slot, 1), memory_.table_);
   const NodeBatch batch(snapshot_, row, std::span<const uint8_t>(&kOne, 1));
+  CountCalls(profile_, entry.index, PluginFunction::kFilter);
   const Error error = CallFilter(profile_, entry, cycle_, cycle_.states().slots[entry.index].get(), batch, out);
   if (!error.ok()) return std::nullopt;
   return Named(class_.marks, position, slot);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "berth/host/snapshot_access.h"
+#include "framework/call_timer.h"
 #include "framework/memory_run.h"
 #include "framework/plugin_call.h"
 
@@ -48,6 +49,7 @@ framework::Mark MemoryRun::ClearedMark(Row row) {
     }
     VerdictId slot = kFitsId;
     Rejections out(std::span<VerdictId>(&slot, 1), memory_.table_);
+    CountCalls(profile_, entry.index, PluginFunction::kFilter);
     const Error error = CallFilter(profile_, entry, cycle_, cycle_.states().slots[entry.index].get(), batch, out);
     if (!error.ok()) return kFitsMark;
     if (slot == kFitsId) continue;

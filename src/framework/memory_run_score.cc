@@ -8,6 +8,7 @@
 
 #include "berth/host/snapshot_access.h"
 #include "berth/vectorized.h"
+#include "framework/call_timer.h"
 #include "framework/memory_run.h"
 #include "framework/plugin_call.h"
 
@@ -87,6 +88,7 @@ bool MemoryRun::Score() {
   const size_t n = profile_.score.size();
   skipped_.assign(n, 0);
   highest_.assign(n, 0);
+  Stage pre_score(profile_, PluginFunction::kPreScore);
   bool same = true;
   for (size_t i = 0; i < n; ++i) {
     if (!memory_.scores_[i].remembered || memory_.scores_[i].pre_score == SIZE_MAX) continue;
@@ -100,6 +102,14 @@ bool MemoryRun::Score() {
     bool skip = false;
     if (!PreScore(at, true, skip)) return false;
   }
+  for (size_t i = 0; i < n; ++i) {
+    if (memory_.scores_[i].remembered || memory_.scores_[i].pre_score == SIZE_MAX) continue;
+    bool skip = false;
+    if (!PreScore(memory_.scores_[i].pre_score, true, skip)) return false;
+    skipped_[i] = skip;
+  }
+  pre_score.End(Code::kSuccess);
+  Stage score(profile_, PluginFunction::kScore);
   if (!same) class_.scored = false;
   if (!ScoreRemembered()) return false;
 
@@ -108,12 +118,6 @@ bool MemoryRun::Score() {
   for (size_t i = 0; i < n; ++i) {
     if (skipped_[i]) continue;
     if (!memory_.scores_[i].remembered) {
-      if (memory_.scores_[i].pre_score != SIZE_MAX) {
-        bool skip = false;
-        if (!PreScore(memory_.scores_[i].pre_score, true, skip)) return false;
-        skipped_[i] = skip;
-        if (skip) continue;
-      }
       plain = false;
     } else if (class_.columns[i].highest != 0) {
       plain = false;
@@ -124,11 +128,12 @@ bool MemoryRun::Score() {
   if (plain) {
     RefreshBlocks();
     PickByBlocks();
-    return true;
+  } else {
+    ListFeasible();
+    if (!AddNormalized() || !AddLive()) return false;
+    PickByTotals();
   }
-  ListFeasible();
-  if (!AddNormalized() || !AddLive()) return false;
-  PickByTotals();
+  score.End(Code::kSuccess);
   return true;
 }
 
@@ -250,6 +255,7 @@ bool MemoryRun::ScoreBatch(size_t position, const Scored& rows, int64_t& highest
   const std::span<int64_t> scores(storage.data(), rows.active.size());
   const NodeBatch batch(snapshot_, rows.begin, rows.active);
   const PluginState* state = class_.score_states[entry.index].get();
+  CountCalls(profile_, entry.index, PluginFunction::kScore, rows.list.empty() ? rows.active.size() : rows.list.size());
   const Error error = CallScore(profile_, entry, cycle_, state, batch, scores);
   if (!error.ok()) return false;
   PodClass::ScoreColumn& column = class_.columns[position];
@@ -399,6 +405,7 @@ bool MemoryRun::AddLive() {
     const PluginState* state = class_.score_states[entry.index].get();
     std::vector<int64_t>& scratch = memory_.scratch_;
     scratch.resize(std::max(active.size(), kBatchRows));
+    CountCalls(profile_, entry.index, PluginFunction::kScore, feasible.size());
     for (size_t begin = 0; begin < active.size(); begin += kBatchRows) {
       const size_t size = std::min(kBatchRows, active.size() - begin);
       const NodeBatch batch(snapshot_, static_cast<Row>(begin), std::span<const uint8_t>(active).subspan(begin, size));

@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "framework/call_timer.h"
+
 namespace berth::framework {
 namespace {
 
@@ -44,10 +46,10 @@ CallEnd EndOf(const Outcome& outcome) {
   }
 }
 
-// Makes the call: ask(view). Its result says how it ended.
+// Makes the call: ask(view). Its result says how it ended. `timed`: whether the cycle is that it belongs to.
 template <class Ask, class Outcome = std::invoke_result_t<Ask, const CallView&>>
-Outcome Made(const PluginCall& call, const CallView& view, Ask&& ask) {
-  const std::span<CallObserver* const> observers = call.profile.observers->all();
+Outcome Made(const PluginCall& call, const CallView& view, bool timed, Ask&& ask) {
+  const std::span<CallObserver* const> observers = call.profile.observers->seeing(timed);
   if (observers.empty()) [[likely]]
     return Guard([&] { return ask(view); }, Thrown<Outcome>);
   std::optional<Outcome> outcome;
@@ -59,11 +61,17 @@ Outcome Made(const PluginCall& call, const CallView& view, Ask&& ask) {
   return std::move(*outcome);
 }
 
+// The same within the scheduling cycle.
+template <class Ask>
+auto Made(const PluginCall& call, const CallView& view, Ask&& ask) {
+  return Made(call, view, call.profile.observers->timed(), std::forward<Ask>(ask));
+}
+
 // The same for functions that answer later.
 template <class Ask>
-Error Begun(const PluginCall& call, Done done, Ask&& ask) {
+Error Begun(const PluginCall& call, Done done, bool timed, Ask&& ask) {
   // The outermost hears of the answer last.
-  for (CallObserver* observer : call.profile.observers->all()) done = observer->Awaiting(call, std::move(done));
+  for (CallObserver* observer : call.profile.observers->seeing(timed)) done = observer->Awaiting(call, std::move(done));
   return GuardError([&] {
     ask(std::move(done));
     return Error::Ok();
@@ -95,8 +103,10 @@ bool CallLess(const Profile& profile, const Entry<QueueSortPlugin>& entry, const
 }
 
 PreFilterOutcome CallPreFilter(const Profile& profile, const PreFilterEntry& entry, const Cycle& cycle) {
-  return Made({profile, entry.index, kPreFilter, {.pod = &cycle.pod(), .depends = &entry.depends}}, {&cycle},
-              [&](const CallView& view) { return entry.plugin->PreFilter(*view.cycle); });
+  PreFilterOutcome outcome = Made({profile, entry.index, kPreFilter, {.pod = &cycle.pod(), .depends = &entry.depends}},
+                                  {&cycle}, [&](const CallView& view) { return entry.plugin->PreFilter(*view.cycle); });
+  if (outcome.verdict.code() != Code::kSkip) CountCalls(profile, entry.index, kPreFilter);
+  return outcome;
 }
 
 Error CallAddPod(const Profile& profile, const PreFilterEntry& entry, const Cycle& cycle, PluginState* state,
@@ -120,14 +130,18 @@ Error CallFilter(const Profile& profile, const Entry<FilterPlugin>& entry, const
 
 PostFilterOutcome CallPostFilter(const Profile& profile, const Entry<PostFilterPlugin>& entry, const Cycle& cycle,
                                  const PluginState* state, const FilterReport& report) {
+  CountCalls(profile, entry.index, kPostFilter);
   return Made({profile, entry.index, kPostFilter, {&cycle.pod()}}, {&cycle},
               [&](const CallView& view) { return entry.plugin->PostFilter(*view.cycle, state, report); });
 }
 
 PreScoreOutcome CallPreScore(const Profile& profile, const Entry<PreScorePlugin>& entry, const Cycle& cycle,
                              std::span<const Row> feasible) {
-  return Made({profile, entry.index, kPreScore, {.pod = &cycle.pod(), .depends = &entry.depends}}, {&cycle},
-              [&](const CallView& view) { return entry.plugin->PreScore(*view.cycle, feasible); });
+  PreScoreOutcome outcome =
+      Made({profile, entry.index, kPreScore, {.pod = &cycle.pod(), .depends = &entry.depends}}, {&cycle},
+           [&](const CallView& view) { return entry.plugin->PreScore(*view.cycle, feasible); });
+  if (outcome.verdict.code() != Code::kSkip) CountCalls(profile, entry.index, kPreScore);
+  return outcome;
 }
 
 Error CallScore(const Profile& profile, const ScoreEntry& entry, const Cycle& cycle, const PluginState* state,
@@ -144,46 +158,46 @@ Error CallNormalize(const Profile& profile, const ScoreEntry& entry, const Cycle
 }
 
 Verdict CallReserve(const Profile& profile, const Entry<ReservePlugin>& entry, const Placement& placement,
-                    StateSlot& state) {
-  return Made({profile, entry.index, kReserve, Of(placement)}, {},
+                    StateSlot& state, bool timed) {
+  return Made({profile, entry.index, kReserve, Of(placement)}, {}, timed,
               [&](const CallView&) { return entry.plugin->Reserve(placement, state); });
 }
 
 Error CallUnreserve(const Profile& profile, const Entry<ReservePlugin>& entry, const Placement& placement,
-                    StateSlot& state) {
-  return Made({profile, entry.index, kUnreserve, Of(placement)}, {}, [&](const CallView&) {
+                    StateSlot& state, bool timed) {
+  return Made({profile, entry.index, kUnreserve, Of(placement)}, {}, timed, [&](const CallView&) {
     entry.plugin->Unreserve(placement, state);
     return Error::Ok();
   });
 }
 
 PermitOutcome CallPermit(const Profile& profile, const Entry<PermitPlugin>& entry, const Placement& placement,
-                         StateSlot& state) {
-  return Made({profile, entry.index, kPermit, Of(placement)}, {},
+                         StateSlot& state, bool timed) {
+  return Made({profile, entry.index, kPermit, Of(placement)}, {}, timed,
               [&](const CallView&) { return entry.plugin->Permit(placement, state); });
 }
 
 PreFlight CallPreBindPreFlight(const Profile& profile, const Entry<PreBindPlugin>& entry, const Placement& placement,
-                               StateSlot& state) {
-  return Made({profile, entry.index, kPreBindPreFlight, Of(placement)}, {},
+                               StateSlot& state, bool timed) {
+  return Made({profile, entry.index, kPreBindPreFlight, Of(placement)}, {}, timed,
               [&](const CallView&) { return entry.plugin->PreBindPreFlight(placement, state); });
 }
 
 Error CallPreBind(const Profile& profile, const Entry<PreBindPlugin>& entry, const Placement& placement,
-                  StateSlot& state, Done done) {
-  return Begun({profile, entry.index, kPreBind, Of(placement)}, std::move(done),
+                  StateSlot& state, Done done, bool timed) {
+  return Begun({profile, entry.index, kPreBind, Of(placement)}, std::move(done), timed,
                [&](Done last) { entry.plugin->PreBind(placement, state, std::move(last)); });
 }
 
 Error CallBind(const Profile& profile, const Entry<BindPlugin>& entry, const Placement& placement, StateSlot& state,
-               Done done) {
-  return Begun({profile, entry.index, kBind, Of(placement)}, std::move(done),
+               Done done, bool timed) {
+  return Begun({profile, entry.index, kBind, Of(placement)}, std::move(done), timed,
                [&](Done last) { entry.plugin->Bind(placement, state, std::move(last)); });
 }
 
 Error CallPostBind(const Profile& profile, const Entry<PostBindPlugin>& entry, const Placement& placement,
-                   StateSlot& state) {
-  return Made({profile, entry.index, kPostBind, Of(placement)}, {}, [&](const CallView&) {
+                   StateSlot& state, bool timed) {
+  return Made({profile, entry.index, kPostBind, Of(placement)}, {}, timed, [&](const CallView&) {
     entry.plugin->PostBind(placement, state);
     return Error::Ok();
   });

@@ -24,6 +24,7 @@ Error CallAddPod(const Profile& profile, const PreFilterEntry& entry, const Cycl
                  const PodRecord& pod, Row row);
 Error CallRemovePod(const Profile& profile, const PreFilterEntry& entry, const Cycle& cycle, PluginState* state,
                     const PodRecord& pod, Row row);
+// Filter and Score are counted by whoever calls, once for every node (CountCalls), because he knows how many they are.
 Error CallFilter(const Profile& profile, const Entry<FilterPlugin>& entry, const Cycle& cycle, const PluginState* state,
                  const NodeBatch& nodes, Rejections& out);
 PostFilterOutcome CallPostFilter(const Profile& profile, const Entry<PostFilterPlugin>& entry, const Cycle& cycle,
@@ -36,21 +37,22 @@ Error CallScore(const Profile& profile, const ScoreEntry& entry, const Cycle& cy
 Error CallNormalize(const Profile& profile, const ScoreEntry& entry, const Cycle& cycle, const PluginState* state,
                     std::span<const Row> rows, std::span<int64_t> scores);
 
+// From here on calls may come when their cycle is over: `timed` says whether it is a timed one.
 Verdict CallReserve(const Profile& profile, const Entry<ReservePlugin>& entry, const Placement& placement,
-                    StateSlot& state);
+                    StateSlot& state, bool timed = false);
 Error CallUnreserve(const Profile& profile, const Entry<ReservePlugin>& entry, const Placement& placement,
-                    StateSlot& state);
+                    StateSlot& state, bool timed = false);
 PermitOutcome CallPermit(const Profile& profile, const Entry<PermitPlugin>& entry, const Placement& placement,
-                         StateSlot& state);
+                         StateSlot& state, bool timed = false);
 PreFlight CallPreBindPreFlight(const Profile& profile, const Entry<PreBindPlugin>& entry, const Placement& placement,
-                               StateSlot& state);
+                               StateSlot& state, bool timed = false);
 // An Error: it threw. It may have called `done` before.
 Error CallPreBind(const Profile& profile, const Entry<PreBindPlugin>& entry, const Placement& placement,
-                  StateSlot& state, Done done);
+                  StateSlot& state, Done done, bool timed = false);
 Error CallBind(const Profile& profile, const Entry<BindPlugin>& entry, const Placement& placement, StateSlot& state,
-               Done done);
+               Done done, bool timed = false);
 Error CallPostBind(const Profile& profile, const Entry<PostBindPlugin>& entry, const Placement& placement,
-                   StateSlot& state);
+                   StateSlot& state, bool timed = false);
 
 // False also when it throws: then the pod's answers are not shared with other pods.
 bool CallSign(const Profile& profile, uint16_t plugin, const Pod& pod, Signature& out);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "berth/testing.h"
+#include "framework/call_timer.h"
 #include "framework/cycle_run.h"
 #include "testing/throwing_plugin.h"
 
@@ -194,6 +195,93 @@ TEST_F(PluginCallTest, OfACallThatAnswersLaterObserversHearTheAnswer) {
   EXPECT_TRUE(
       CallBind(profile_, profile_.bind[0], placement_, state_, [&](const Verdict&) { seen.push_back("done"); }).ok());
   EXPECT_THAT(seen, ElementsAre("a awaits Bind", "b awaits Bind", "b heard Success", "a heard Success", "done"));
+}
+
+// Times when the test says so.
+class TestTimer final : public CallTimer {
+ public:
+  explicit TestTimer(std::vector<std::string>& seen) : seen_(seen) {}
+  bool Draw() override { return draws; }
+  StageEnd StageBegins(PluginFunction point) override {
+    return [this, point](Code code) {
+      seen_.push_back("stage " + std::string(ToString(point)) + ": " + std::string(ToString(code)));
+    };
+  }
+  CallEnd Around(const PluginCall& call, const CallView& view, const Next& next) override {
+    seen_.push_back("timer " + std::string(ToString(call.function)));
+    return next(view);
+  }
+  Done Awaiting(const PluginCall& call, Done done) override {
+    seen_.push_back("timer " + std::string(ToString(call.function)));
+    return done;
+  }
+  bool draws = false;
+
+ private:
+  std::vector<std::string>& seen_;
+};
+
+TEST_F(PluginCallTest, ATimerSeesTheCyclesThatItDrawsAndIsTheInnermost) {
+  Use("");
+  std::vector<std::string> seen;
+  TestTimer timer(seen);
+  profile_.observers->AddTimer(timer);
+  Looker a("a", seen);
+  profile_.observers->Add(a);
+  const auto cycle = [&] {
+    seen.clear();
+    const TimedCycle timed(profile_);
+    Stage stage(profile_, PluginFunction::kPreFilter);
+    (void)CallPreFilter(profile_, profile_.pre_filter[0], run_);
+    stage.End(Code::kSuccess);
+    stage.End(Code::kError);  // it has ended
+    return profile_.observers->timed();
+  };
+  EXPECT_FALSE(cycle());
+  EXPECT_THAT(seen, ElementsAre("a Thrower PreFilter cycle", "a Thrower PreFilter: Success"));
+  timer.draws = true;
+  EXPECT_TRUE(cycle());
+  EXPECT_THAT(seen, ElementsAre("a Thrower PreFilter cycle", "timer PreFilter", "a Thrower PreFilter: Success",
+                                "stage PreFilter: Success"));
+  EXPECT_FALSE(profile_.observers->timed()) << "the cycle is over";
+  // What comes later says which cycle it belongs to.
+  seen.clear();
+  (void)CallReserve(profile_, profile_.reserve[0], placement_, state_, /*timed=*/true);
+  (void)CallBind(profile_, profile_.bind[0], placement_, state_, done_, /*timed=*/true);
+  (void)CallPermit(profile_, profile_.permit[0], placement_, state_, /*timed=*/false);
+  EXPECT_THAT(seen, ::testing::IsSupersetOf({"timer Reserve", "timer Bind", "a Thrower Permit"}));
+  EXPECT_THAT(seen, ::testing::Not(::testing::Contains("timer Permit")));
+}
+
+TEST_F(PluginCallTest, ACycleWithinACycleLeavesItAsItWas) {
+  Use("");
+  std::vector<std::string> seen;
+  TestTimer timer(seen);
+  profile_.observers->AddTimer(timer);
+  timer.draws = true;
+  const TimedCycle outer(profile_);
+  timer.draws = false;
+  {
+    const TimedCycle inner(profile_);
+    EXPECT_FALSE(profile_.observers->timed());
+  }
+  EXPECT_TRUE(profile_.observers->timed());
+}
+
+TEST_F(PluginCallTest, QuestionsAreCountedUnlessTheAnswerIsSkip) {
+  Use("");
+  (void)CallPreFilter(profile_, profile_.pre_filter[0], run_);  // nobody counts yet
+  CallCounts counts(profile_.plugins.size());
+  profile_.observers->Count(counts);
+  (void)CallPreFilter(profile_, profile_.pre_filter[0], run_);
+  (void)CallPreScore(profile_, profile_.pre_score[0], run_, {});
+  (void)CallPostFilter(profile_, profile_.post_filter[0], run_, nullptr, report_);
+  CountCalls(profile_, 0, PluginFunction::kFilter, 7);
+  EXPECT_EQ(counts.Get(0, PluginFunction::kPreFilter), 1u);
+  EXPECT_EQ(counts.Get(0, PluginFunction::kPreScore), 1u);
+  EXPECT_EQ(counts.Get(0, PluginFunction::kPostFilter), 1u);
+  EXPECT_EQ(counts.Get(0, PluginFunction::kFilter), 7u);
+  EXPECT_EQ(counts.Get(0, PluginFunction::kScore), 0u);
 }
 
 // Shows the plugin another snapshot.

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "berth/clock.h"
 #include "berth/error.h"
@@ -19,6 +20,7 @@
 #include "config/feature_gates.h"
 #include "config/types.h"
 #include "cycle/scheduler.h"
+#include "live/plugin_metrics.h"
 #include "live/scheduler_log.h"
 #include "live/scheduler_metrics.h"
 #include "serving/secure_server.h"
@@ -73,6 +75,7 @@ class SchedulerProcess {
 
   SchedulerProcess(const config::SchedulerConfiguration& config, SchedulerProcessOptions options, util::Log& log);
   Error Build(const Registry& registry);
+  void MeasurePlugins();
   Error MakeElector();
   Error Serve();
   // One round of the loop; true: there may be more to do at once.
@@ -99,6 +102,7 @@ class SchedulerProcess {
   SchedulerMetrics measures_{metrics_, clock_};
   SchedulerLog lines_{log_};
   Observers observers_{{&measures_, &lines_}};
+  std::vector<std::unique_ptr<PluginMetrics>> plugin_measures_;  // by profile
   std::unique_ptr<client::LiveCluster> api_;
   std::unique_ptr<cycle::Scheduler> scheduler_;
   std::unique_ptr<client::LeaderElector> elector_;  // null without election
@@ -107,7 +111,7 @@ class SchedulerProcess {
 
   Phase phase_ = Phase::kSyncing;
   End end_ = End::kTerminated;
-  Time patience_;  // until when an end waits
+  Time patience_;             // until when an end waits
   Time refreshed_;
   uint64_t random_;
   std::array<bool, kKindCount> populated_{};

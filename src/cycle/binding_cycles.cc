@@ -70,7 +70,8 @@ std::optional<BindingCycles::Refusal> BindingCycles::Begin(queue::PodTicket tick
   running_[assumed->uid()] = run;
   std::shared_ptr<framework::WaitingPodEntry> waiting;
   if (!permit.deadlines.empty()) {
-    waiting = std::make_shared<framework::WaitingPodEntry>(assumed, std::move(permit.deadlines), core_.clock.Now());
+    run->waits_since = core_.clock.Now();
+    waiting = std::make_shared<framework::WaitingPodEntry>(assumed, std::move(permit.deadlines), *run->waits_since);
     core_.engine->services().waiting.Add(waiting);
   }
   run->plan = run->stages->PreFlight();
@@ -95,6 +96,8 @@ std::optional<BindingCycles::Refusal> BindingCycles::Begin(queue::PodTicket tick
 
 void BindingCycles::AfterPermit(const RunPtr& run, const Verdict& verdict, const std::string& plugin) {
   core_.engine->services().waiting.Remove(run->pod->uid());
+  if (core_.options.observer && run->waits_since)
+    core_.options.observer->OnPermitWaited(verdict.code(), core_.clock.Now() - *run->waits_since);
   if (verdict.rejected()) return Fail(run, OneNodeFailure(*run->profile, verdict, plugin));
   if (!verdict.fits()) return Fail(run, ErrorFailure(*run->profile, "waiting on permit for pod: " + verdict.message()));
   if (core_.halted) return Fail(run, ErrorFailure(*run->profile, kHalted));

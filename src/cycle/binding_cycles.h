@@ -71,6 +71,7 @@ class BindingCycles {
     std::shared_ptr<framework::BindingStages> stages;
     framework::PreBindPlan plan;
     AttemptFacts attempt;
+    std::optional<Time> waits_since;  // at Permit
     bool in_pre_bind = false;
     std::string cancelled;  // the cause
     // The answer of the stage that is under way, if it comes before the stage's call returns.

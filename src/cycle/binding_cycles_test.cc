@@ -130,6 +130,7 @@ TEST_F(BindingCyclesTest, APodThatWaitsIsBoundWhenEverybodyAllowsIt) {
   AcceptBind();
   EXPECT_THAT(journal_.bound, ElementsAre("p -> n1"));
   EXPECT_TRUE(scheduler_->idle());
+  EXPECT_THAT(journal_.measured, ElementsAre("Permit Success 0s"));
 }
 
 TEST_F(BindingCyclesTest, APluginMayAllowThePodBeforeAnybodyLooks) {
@@ -186,6 +187,16 @@ TEST_F(BindingCyclesTest, WhoeverHasTheLeastPatienceEndsTheWaiting) {
             "10s at plugin Hasty.");
   EXPECT_THAT(RejectorsOf("p"), ElementsAre("Hasty"));
   EXPECT_EQ(NodeOf("p"), "");
+}
+
+TEST_F(BindingCyclesTest, HowLongPermitHeldAPodIsTold) {
+  Gate("A", Duration::Seconds(10));
+  Start({"n1"});
+  Put(MakePod("p"));
+  Wait(Duration::Seconds(3));
+  Waiting("p")->Reject("A", "no");
+  Run();
+  EXPECT_THAT(journal_.measured, ElementsAre("Permit Unschedulable 3s"));
 }
 
 TEST_F(BindingCyclesTest, AWaitingPodThatIsDeletedFreesItsPlace) {

@@ -289,6 +289,8 @@ class Journal final : public Observer {
   std::vector<std::string> failed;    // bindings: "p: message"
   std::vector<std::string> results;   // of attempts that bound nothing: "unschedulable default-scheduler"
   std::vector<std::string> moves;     // "p backoff NodeAdd"
+  std::vector<std::string> measured;  // "Permit Success 3s", "victims 2", "preempted after 1s"
+  std::vector<std::string> handled;   // news: "NodeAdd"
   std::vector<std::string> complaints;
   void OnAttempt(const Attempt& attempt) override {
     attempts.push_back(attempt.pod->name() + (attempt.node.empty() ? ": " + attempt.message : " -> " + attempt.node));
@@ -304,8 +306,21 @@ class Journal final : public Observer {
     moves.push_back(info.pod->name() + " " + std::string(ToString(place)) + " " + std::string(event));
   }
   void OnComplaint(const std::string& text) override { complaints.push_back(text); }
+  void OnPermitWaited(Code code, Duration waited) override {
+    measured.push_back("Permit " + std::string(ToString(code)) + " " + Seconds(waited));
+  }
+  void OnPreemption(size_t victims) override { measured.push_back("victims " + std::to_string(victims)); }
+  void OnPreempted(bool ok, Duration took) override {
+    measured.push_back((ok ? "preempted after " : "not preempted after ") + Seconds(took));
+  }
+  bool TimesEvents() const override { return true; }
+  void OnEventHandled(const ClusterEvent& event, Duration took) override {
+    EXPECT_GE(took, Duration{});
+    handled.push_back(queue::EventLabel(event));
+  }
 
  private:
+  static std::string Seconds(Duration d) { return std::to_string(d.ns / 1'000'000'000) + "s"; }
   void Ended(const framework::Profile& profile, bool error) {
     results.push_back((error ? "error " : "unschedulable ") + profile.scheduler_name);
   }

@@ -9,21 +9,37 @@ namespace berth::cycle {
 
 using queue::Place;
 
+void EventHandlers::Move(const ClusterEvent& event, const queue::SharedObjects& objects) {
+  if (!timed_) {
+    core_.queue->MoveAll(event, objects);
+    return;
+  }
+  const Time applied = core_.clock.Now();
+  core_.queue->MoveAll(event, objects);
+  const Time moved = core_.clock.Now();
+  core_.options.observer->OnEventHandled(event, moved - began_);
+  began_ = began_ + (moved - applied);  // the next event of this change does not count what this one took
+}
+
+void EventHandlers::Handled(const ClusterEvent& event) const {
+  if (timed_) core_.options.observer->OnEventHandled(event, core_.clock.Now() - began_);
+}
+
 void EventHandlers::AssignedPodChanged(const PodPtr& before, const PodPtr& after) {
   const bool appears = after && (!before || before->node_name.empty());
   core_.Tell(&Observer::OnAssignedPod, appears ? nullptr : before.get(), after.get());
   if (!after) {
     core_.queue->Delete(*before);  // its binding may not have been answered yet
-    core_.queue->MoveAll(kAssignedPodDelete, {before, nullptr, nullptr, nullptr});
+    Move(kAssignedPodDelete, {before, nullptr, nullptr, nullptr});
   } else if (appears) {
-    core_.queue->MoveAll(kAssignedPodAdd, {nullptr, after, nullptr, nullptr});
+    Move(kAssignedPodAdd, {nullptr, after, nullptr, nullptr});
     if (!before || !Ours(*before)) return;
     core_.Tell(&Observer::OnPendingPod, before.get(), nullptr);
     // Bound by us: it is in flight, and its binding cycle has the last word. By somebody else: it is let go.
     core_.queue->Delete(*before);
   } else {
     for (const ClusterEvent& event : queue::PodSchedulingPropertiesChange(*after, *before))
-      core_.queue->MoveAll(event, {before, after, nullptr, nullptr});
+      Move(event, {before, after, nullptr, nullptr});
   }
 }
 
@@ -33,29 +49,33 @@ void EventHandlers::PendingPodChanged(const PodPtr& before, const PodPtr& after)
   if (was_ours || is_ours)
     core_.Tell(&Observer::OnPendingPod, was_ours ? before.get() : nullptr, is_ours ? after.get() : nullptr);
   if (!after) {
-    if (was_ours) DeletePending(before);
+    if (!was_ours) return;
+    DeletePending(before);
+    Handled({EventResource::kUnschedulablePod, action::kDelete});
   } else if (was_ours) {
     UpdatePending(before, after);
+    Handled({EventResource::kUnschedulablePod, action::kUpdate});
   } else if (is_ours) {
     AddPending(after);
+    Handled({EventResource::kUnschedulablePod, action::kAdd});
   }
 }
 
 void EventHandlers::NodeChanged(const NodePtr& before, const NodePtr& after) {
   core_.Tell(&Observer::OnNode, before.get(), after.get());
   if (!before) {
-    core_.queue->MoveAll({EventResource::kNode, action::kAdd}, {nullptr, nullptr, nullptr, after});
+    Move({EventResource::kNode, action::kAdd}, {nullptr, nullptr, nullptr, after});
   } else if (!after) {
     // The hints still see the node in the cache, as upstream has it.
-    core_.queue->MoveAll({EventResource::kNode, action::kDelete}, {nullptr, nullptr, before, nullptr});
+    Move({EventResource::kNode, action::kDelete}, {nullptr, nullptr, before, nullptr});
   } else {
     for (const ClusterEvent& event : queue::NodeSchedulingPropertiesChange(*after, *before))
-      core_.queue->MoveAll(event, {nullptr, nullptr, before, after});
+      Move(event, {nullptr, nullptr, before, after});
   }
 }
 
 void EventHandlers::ObjectChanged(Kind kind, ActionType action) {
-  if (const auto resource = InfoOf(kind).event) core_.queue->MoveAll({*resource, action}, {});
+  if (const auto resource = InfoOf(kind).event) Move({*resource, action}, {});
 }
 
 void EventHandlers::AddPending(const PodPtr& pod) {

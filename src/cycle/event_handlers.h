@@ -27,17 +27,37 @@ namespace berth::cycle {
 // Thread safety: scheduling thread.
 class EventHandlers final : public client::ObjectHandler, private cluster::ChangeListener {
  public:
-  explicit EventHandlers(Core& core) : core_(core), applier_(core.state, *this) {}
+  explicit EventHandlers(Core& core)
+      : core_(core),
+        applier_(core.state, *this),
+        timed_(core.options.observer && core.options.observer->TimesEvents()) {}
 
-  void OnAdd(const ClusterObject& after) override { core_.Complain(applier_.Add(after)); }
+  void OnAdd(const ClusterObject& after) override {
+    Begin();
+    core_.Complain(applier_.Add(after));
+  }
   void OnUpdate(const ClusterObject& before, const ClusterObject& after) override {
+    Begin();
     core_.Complain(applier_.Update(before, after));
   }
-  void OnDelete(const ClusterObject& before) override { core_.Complain(applier_.Delete(before)); }
+  void OnDelete(const ClusterObject& before) override {
+    Begin();
+    core_.Complain(applier_.Delete(before));
+  }
 
  private:
   using PodPtr = Ptr<Pod>;
   using NodePtr = Ptr<Node>;
+
+  // The change is being applied from here on.
+  void Begin() {
+    if (timed_) began_ = core_.clock.Now();
+  }
+  // Tells the queue, and the observer how long it took: applying the change, and waking pods for this event. With
+  // several events of one change each has the first part, as upstream has it.
+  void Move(const ClusterEvent& event, const queue::SharedObjects& objects);
+  // The same for news that is not told to the queue as an event.
+  void Handled(const ClusterEvent& event) const;
 
   bool Ours(const Pod& pod) const { return core_.ProfileOf(pod) != nullptr; }
   void AssignedPodChanged(const PodPtr& before, const PodPtr& after) override;
@@ -54,6 +74,8 @@ class EventHandlers final : public client::ObjectHandler, private cluster::Chang
 
   Core& core_;
   cluster::Applier applier_;
+  const bool timed_;
+  Time began_;
 };
 
 }  // namespace berth::cycle

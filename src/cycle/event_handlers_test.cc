@@ -20,6 +20,23 @@ class EventHandlersTest : public CycleTest {
   std::vector<std::string> NewMoves() { return std::exchange(journal_.moves, {}); }
 };
 
+TEST_F(EventHandlersTest, HowLongNewsTakesIsToldByEvent) {
+  Start({"n1"});
+  journal_.handled.clear();
+  Put(SmallNode("n2"));
+  Put(MakeNode("n2").Capacity({{"cpu", "2"}, {"pods", "110"}}).Label("a", "b").Build());
+  api_.Remove(Kind::kNode, "n2");
+  Put(Wants("p", "2"));
+  Change("p", [](Pod& pod) { pod.meta.labels = Labels({{"a", "b"}}); });
+  RemovePod("p");
+  Put(Wants("q", "1").OnNode("n1"));
+  RemovePod("q");
+  PutNamed<StorageClass>("fast");
+  EXPECT_THAT(journal_.handled, ElementsAre("NodeAdd", "NodeUpdateNodeAllocatable", "NodeUpdateNodeLabel", "NodeDelete",
+                                            "UnschedulablePodAdd", "UnschedulablePodUpdate", "UnschedulablePodDelete",
+                                            "AssignedPodAdd", "AssignedPodDelete", HasSubstr("StorageClassAdd")));
+}
+
 TEST_F(EventHandlersTest, AnAssignedPodThatShrinksMakesRoom) {
   Start({"n1"});
   Put(Wants("big", "1").OnNode("n1"));

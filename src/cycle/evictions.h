@@ -40,6 +40,7 @@ class Evictions {
     std::string node, plugin;
     std::vector<Ptr<Pod>> victims;  // without those that are terminating already
     size_t all = 0;                 // victims, those included
+    Time began;
     size_t waiting_for = 0;
     bool last = false;  // the last victim's turn
     bool failed = false;
@@ -47,7 +48,7 @@ class Evictions {
   void EvictLast(const std::shared_ptr<Run>& run);
   void Evict(const std::shared_ptr<Run>& run, const Ptr<Pod>& victim);
   void Delete(const std::shared_ptr<Run>& run, const Ptr<Pod>& victim);
-  static Preemption Describe(const Run& run);
+  Preemption Describe(const Run& run) const;
   void Evicted(const Run& run, const Pod& victim, bool in_memory);
   bool Gone(const Pod& victim, const client::ApiStatus& status) const;
   void OnVictim(const std::shared_ptr<Run>& run, const Pod& victim, const client::ApiStatus& status);

@@ -47,6 +47,21 @@ class EvictionsTest : public CycleTest {
   }
 };
 
+TEST_F(EvictionsTest, VictimsAreCountedWhenTheyAreChosenAndTheirEndIsToldWhenItIsKnown) {
+  Start({"n1"});
+  PutVictim("low", "1");
+  PutPreemptor();
+  EXPECT_THAT(journal_.measured, ElementsAre("victims 1"));
+  clock_.Advance(Duration::Seconds(2));
+  AnswerPatchOf("low");
+  AnswerDelete({500, "no"});
+  EXPECT_THAT(journal_.measured, ElementsAre("victims 1", "not preempted after 2s", "victims 1"));
+  AnswerPatchOf("low");
+  AnswerDelete();
+  EXPECT_EQ(journal_.measured.back(), "preempted after 0s");
+  journal_.complaints.clear();
+}
+
 TEST_F(EvictionsTest, AVictimGetsItsConditionThenIsDeletedAndThePreemptorTakesItsPlace) {
   Start({"n1"});
   PutVictim("low", "1");

@@ -2,6 +2,7 @@
 // SchedulerLog: the lines of kube-scheduler's log that people look for, about what this scheduler does.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -60,6 +61,16 @@ class Observers final : public cycle::Observer {
   void OnNotBound(const cycle::NotBound& failed) override { Tell(&cycle::Observer::OnNotBound, failed); }
   void OnQueueMove(const queue::QueuedPodInfo& info, queue::Place place, std::string_view event) override {
     Tell(&cycle::Observer::OnQueueMove, info, place, event);
+  }
+  void OnPermitWaited(Code code, Duration waited) override { Tell(&cycle::Observer::OnPermitWaited, code, waited); }
+  void OnHint(const std::string& plugin, const ClusterEvent& event, QueueingHint said, Duration took) override {
+    Tell(&cycle::Observer::OnHint, plugin, event, said, took);
+  }
+  bool TimesEvents() const override {
+    return std::any_of(all_.begin(), all_.end(), [](const cycle::Observer* one) { return one->TimesEvents(); });
+  }
+  void OnEventHandled(const ClusterEvent& event, Duration took) override {
+    Tell(&cycle::Observer::OnEventHandled, event, took);
   }
   void OnDifference(const std::string& text) override { Tell(&cycle::Observer::OnDifference, text); }
   void OnListFailure(Kind kind, const std::string& sentence) override {

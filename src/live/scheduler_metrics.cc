@@ -2,9 +2,10 @@
 // Upstream: pkg/scheduler/metrics/metrics.go (v1.36.4).
 #include "live/scheduler_metrics.h"
 
-#include <vector>
+#include <tuple>
 
 #include "berth/version.h"
+#include "queue/hint_map.h"
 #include "util/process_metrics.h"
 
 namespace berth::live {
@@ -12,14 +13,25 @@ namespace {
 
 using util::Metrics;
 
-constexpr char kAttemptsTotal[] = "scheduler_schedule_attempts_total";
-constexpr char kAttemptDuration[] = "scheduler_scheduling_attempt_duration_seconds";
-constexpr char kIncoming[] = "scheduler_queue_incoming_pods_total";
-constexpr char kSli[] = "scheduler_pod_scheduling_sli_duration_seconds";
-constexpr char kPending[] = "scheduler_pending_pods";
-constexpr char kCache[] = "scheduler_cache_size";
+constexpr char kPreemptions[] = "scheduler_preemption_goroutines_execution_total";
+constexpr char kPreemptionSeconds[] = "scheduler_preemption_goroutines_duration_seconds";
 
 double Seconds(Duration d) { return static_cast<double>(d.ns) * 1e-9; }
+
+Metrics::Counter PreemptionsOf(Metrics& metrics, const char* result) {
+  return metrics.counter(kPreemptions, "Number of preemption goroutines executed.", {{"result", result}});
+}
+Metrics::Histogram PreemptionSecondsOf(Metrics& metrics, const char* result) {
+  return metrics.histogram(kPreemptionSeconds, "Duration in seconds for running goroutines for the preemption.",
+                           Metrics::Exponential(0.01, 2, 20), {{"result", result}});
+}
+
+// The one of this key, made when it is first asked for.
+template <class Map, class Make>
+const typename Map::mapped_type& Once(Map& map, typename Map::key_type key, Make&& make) {
+  if (const auto known = map.find(key); known != map.end()) return known->second;
+  return map.emplace(std::move(key), make()).first->second;
+}
 
 }  // namespace
 
@@ -27,22 +39,91 @@ SchedulerMetrics::SchedulerMetrics(Metrics& metrics, const Clock& clock)
     : metrics_(metrics),
       clock_(clock),
       algorithm_(metrics.histogram("scheduler_scheduling_algorithm_duration_seconds",
-                                   "Seconds from popping a pod to its decision, preemption included.",
+                                   "Scheduling algorithm latency in seconds, preemption included.",
                                    Metrics::Exponential(0.001, 2, 15))),
-      attempts_(metrics.histogram("scheduler_pod_scheduling_attempts", "Attempts that a pod needed to be scheduled.",
-                                  Metrics::Exponential(1, 2, 5))),
+      attempts_(metrics.histogram("scheduler_pod_scheduling_attempts",
+                                  "Number of attempts to successfully schedule a pod.", Metrics::Exponential(1, 2, 5))),
+      victims_(metrics.histogram("scheduler_preemption_victims", "Number of selected preemption victims",
+                                 Metrics::Exponential(1, 2, 7))),
       after_flush_(
           metrics.counter("scheduler_pod_scheduled_after_flush_total",
-                          "Pods scheduled after they had waited so long that they were tried without a reason.")) {}
+                          "Pods scheduled after they had waited so long that they were tried without a reason.")),
+      preempted_(PreemptionsOf(metrics, "success")),
+      not_preempted_(PreemptionsOf(metrics, "error")),
+      preempting_(PreemptionSecondsOf(metrics, "success")),
+      failing_to_preempt_(PreemptionSecondsOf(metrics, "error")),
+      active_(PendingGauge("active")),
+      backoff_(PendingGauge("backoff")),
+      unschedulable_(PendingGauge("unschedulable")),
+      gated_(PendingGauge("gated")),
+      nodes_(CacheGauge("nodes")),
+      pods_(CacheGauge("pods")),
+      assumed_(CacheGauge("assumed_pods")),
+      binding_(
+          metrics.gauge("scheduler_goroutines", "What is under way, by the work it does.", {{"operation", "binding"}})),
+      written_{metrics.counter("berth_events_written_total", "Requests to write an event that the server has taken.")},
+      rejected_events_(Lost("rejected")),
+      given_up_(Lost("unanswered")),
+      dropped_(Lost("no room")),
+      known_class_(FromMemory("known class")),
+      new_class_(FromMemory("new class")),
+      left_(FromMemory("left")),
+      full_passes_{metrics.counter("berth_memory_full_passes_total",
+                                   "How often all nodes were asked about for a class of pods.")},
+      asked_again_{metrics.counter("berth_memory_repaired_nodes_total",
+                                   "Nodes that were asked about again because they had changed.")},
+      classes_(metrics.gauge("berth_memory_classes", "Classes of pods whose answers are remembered.")),
+      class_bytes_(metrics.gauge("berth_memory_bytes", "What they take, in bytes.")) {}
+
+SchedulerMetrics::Gauge SchedulerMetrics::PendingGauge(const char* queue) {
+  return metrics_.gauge(
+      "scheduler_pending_pods",
+      "Number of pending pods, by the queue type. 'active' means number of pods in activeQ; 'backoff' "
+      "means number of pods in backoffQ; 'unschedulable' means number of pods in unschedulablePods "
+      "that the scheduler attempted to schedule and failed; 'gated' is the number of unschedulable "
+      "pods that the scheduler never attempted to schedule because they are gated.",
+      {{"queue", queue}});
+}
+
+SchedulerMetrics::Gauge SchedulerMetrics::CacheGauge(const char* type) {
+  return metrics_.gauge("scheduler_cache_size",
+                        "Number of nodes, pods, and assumed (bound) pods in the scheduler cache.", {{"type", type}});
+}
+
+SchedulerMetrics::Follower SchedulerMetrics::Lost(const char* reason) {
+  return {metrics_.counter("berth_events_lost_total",
+                           "Events that the server does not have, by reason: rejected, it said so; unanswered, it was "
+                           "asked too often in vain; no room, too many waited.",
+                           {{"reason", reason}})};
+}
+
+SchedulerMetrics::Follower SchedulerMetrics::FromMemory(const char* result) {
+  return {metrics_.counter("berth_memory_decisions_total",
+                           "Decisions by what was remembered: known class, what plugins had said of such a pod before; "
+                           "new class, nothing yet; left, the decision was made without memory.",
+                           {{"result", result}})};
+}
+
+void SchedulerMetrics::Follower::Follow(uint64_t now) {
+  if (now <= counted) return;
+  counter.Add(static_cast<double>(now - counted));
+  counted = now;
+}
 
 SchedulerMetrics::OfProfile& SchedulerMetrics::Of(std::string_view result, std::string_view profile) {
   const std::pair<std::string, std::string> key(result, profile);
   if (const auto it = of_profile_.find(key); it != of_profile_.end()) return it->second;
   const Metrics::Labels labels = {{"profile", key.second}, {"result", key.first}};
   return of_profile_
-      .emplace(key, OfProfile{metrics_.counter(kAttemptsTotal, "Attempts to schedule pods, by result.", labels),
-                              metrics_.histogram(kAttemptDuration, "Seconds of an attempt, binding included.",
-                                                 Metrics::Exponential(0.001, 2, 15), labels)})
+      .emplace(key,
+               OfProfile{metrics_.counter("scheduler_schedule_attempts_total",
+                                          "Number of attempts to schedule pods, by the result. 'unschedulable' "
+                                          "means a pod could not be scheduled, while 'error' means an internal "
+                                          "scheduler problem.",
+                                          labels),
+                         metrics_.histogram("scheduler_scheduling_attempt_duration_seconds",
+                                            "Scheduling attempt latency in seconds (scheduling algorithm + binding)",
+                                            Metrics::Exponential(0.001, 2, 15), labels)})
       .first->second;
 }
 
@@ -70,13 +151,13 @@ void SchedulerMetrics::OnScheduled(const cycle::Scheduled& scheduled) {
   if (info.was_flushed) after_flush_.Add();
   if (!info.initial_attempt) return;
   const std::string tries = info.attempts >= 15 ? "15+" : std::to_string(info.attempts);
-  auto it = sli_.find(tries);
-  if (it == sli_.end()) {
-    it = sli_.emplace(tries, metrics_.histogram(kSli, "Seconds from when a pod could first be tried to its binding.",
-                                                Metrics::Exponential(0.01, 2, 20), {{"attempts", tries}}))
-             .first;
-  }
-  it->second.Observe(Seconds(clock_.Now() - *info.initial_attempt));
+  Once(sli_, tries, [&] {
+    return metrics_.histogram(
+        "scheduler_pod_scheduling_sli_duration_seconds",
+        "E2e latency for a pod being scheduled, from the time the pod enters the scheduling queue "
+        "and might involve multiple scheduling attempts.",
+        Metrics::Exponential(0.01, 2, 20), {{"attempts", tries}});
+  }).Observe(Seconds(clock_.Now() - *info.initial_attempt));
 }
 
 void SchedulerMetrics::OnQueueMove(const queue::QueuedPodInfo&, queue::Place place, std::string_view event) {
@@ -98,32 +179,97 @@ void SchedulerMetrics::OnQueueMove(const queue::QueuedPodInfo&, queue::Place pla
     default:
       return;
   }
-  const std::pair<std::string, std::string> key(queue, event);
-  auto it = incoming_.find(key);
-  if (it == incoming_.end()) {
-    it = incoming_
-             .emplace(key, metrics_.counter(kIncoming, "Pods that came into a queue, by what brought them there.",
-                                            {{"event", key.second}, {"queue", key.first}}))
-             .first;
-  }
-  it->second.Add();
+  Once(incoming_, {queue, std::string(event)}, [&] {
+    return metrics_.counter("scheduler_queue_incoming_pods_total",
+                            "Number of pods added to scheduling queues by event and queue type.",
+                            {{"event", std::string(event)}, {"queue", queue}});
+  }).Add();
 }
 
-void SchedulerMetrics::Refresh(const cycle::Scheduler& scheduler) {
+void SchedulerMetrics::OnPermitWaited(Code code, Duration waited) {
+  Once(permit_, code, [&] {
+    return metrics_.histogram("scheduler_permit_wait_duration_seconds", "Duration of waiting on permit.",
+                              Metrics::Exponential(0.001, 2, 15), {{"result", std::string(ToString(code))}});
+  }).Observe(Seconds(waited));
+}
+
+void SchedulerMetrics::OnPreemption(size_t victims) { victims_.Observe(static_cast<double>(victims)); }
+
+void SchedulerMetrics::OnPreempted(bool ok, Duration took) {
+  (ok ? preempted_ : not_preempted_).Add();
+  (ok ? preempting_ : failing_to_preempt_).Observe(Seconds(took));
+}
+
+void SchedulerMetrics::OnHint(const std::string& plugin, const ClusterEvent& event, QueueingHint said, Duration took) {
+  Once(hints_, {plugin, {event.resource, event.actions}, said}, [&] {
+    return metrics_.histogram("scheduler_queueing_hint_execution_duration_seconds",
+                              "Duration for running a queueing hint function of a plugin.",
+                              Metrics::Exponential(0.00001, 1.5, 20),
+                              {{"event", queue::EventLabel(event)},
+                               {"hint", said == QueueingHint::kSkip ? "QueueSkip" : "Queue"},
+                               {"plugin", plugin}});
+  }).Observe(Seconds(took));
+}
+
+void SchedulerMetrics::OnEventHandled(const ClusterEvent& event, Duration took) {
+  Once(handling_, {event.resource, event.actions}, [&] {
+    return metrics_.histogram("scheduler_event_handling_duration_seconds", "Event handling latency in seconds.",
+                              Metrics::Exponential(0.0001, 2, 12), {{"event", queue::EventLabel(event)}});
+  }).Observe(Seconds(took));
+}
+
+void SchedulerMetrics::RefreshInFlight(const queue::SchedulingQueue& queue) {
+  std::map<std::string, size_t> now = queue.RecordedEvents();
+  now["PodPopped"] = queue.recording_pods();
+  for (const auto& [event, gauge] : in_flight_) now.try_emplace(event, 0);  // those that are no more
+  for (const auto& [event, count] : now) {
+    Once(in_flight_, event, [&, &label = event] {
+      return metrics_.gauge("scheduler_inflight_events", "Number of events currently tracked in the scheduling queue.",
+                            {{"event", label}});
+    }).Set(static_cast<double>(count));
+  }
+}
+
+void SchedulerMetrics::RefreshRejected(const queue::SchedulingQueue& queue) {
+  for (const queue::SchedulingQueue::RejectedBy& by : queue.Rejected()) {
+    Once(rejected_, {by.profile, by.plugin}, [&] {
+      return metrics_.gauge("scheduler_unschedulable_pods",
+                            "The number of unschedulable pods broken down by plugin name. A pod will increment the "
+                            "gauge for all plugins that caused it to not schedule and so this metric have meaning only "
+                            "when broken down by plugin.",
+                            {{"plugin", by.plugin}, {"profile", by.profile}});
+    }).Set(static_cast<double>(by.pods));
+  }
+}
+
+void SchedulerMetrics::Refresh(cycle::Scheduler& scheduler) {
+  const auto set = [](const Gauge& gauge, size_t value) { gauge.Set(static_cast<double>(value)); };
   const queue::SchedulingQueue::Counts counts = scheduler.queue().counts();
-  const auto pending = [&](const char* queue, size_t pods) {
-    metrics_.gauge(kPending, "Pods that wait, by queue.", {{"queue", queue}}).Set(static_cast<double>(pods));
-  };
-  pending("active", counts.active);
-  pending("backoff", counts.backoff + counts.error_backoff);
-  pending("unschedulable", counts.unschedulable);
-  pending("gated", counts.gated);
-  const auto cache = [&](const char* type, size_t size) {
-    metrics_.gauge(kCache, "Objects in the scheduler's cache.", {{"type", type}}).Set(static_cast<double>(size));
-  };
-  cache("nodes", scheduler.state().snapshot().node_count());
-  cache("pods", scheduler.state().pod_count());
-  cache("assumed_pods", scheduler.state().assumed_count());
+  set(active_, counts.active);
+  set(backoff_, counts.backoff + counts.error_backoff);
+  set(unschedulable_, counts.unschedulable);
+  set(gated_, counts.gated);
+  set(nodes_, scheduler.state().snapshot().node_count());
+  set(pods_, scheduler.state().pod_count());
+  set(assumed_, scheduler.state().assumed_count());
+  set(binding_, scheduler.binding_cycles());
+  RefreshInFlight(scheduler.queue());
+  RefreshRejected(scheduler.queue());
+  if (const client::EventWriter* writer = scheduler.event_writer()) {
+    const client::EventWriter::Counts& events = writer->counts();
+    written_.Follow(events.written);
+    rejected_events_.Follow(events.rejected);
+    given_up_.Follow(events.given_up);
+    dropped_.Follow(events.dropped);
+  }
+  const framework::Memory::Stats memory = scheduler.engine().memory_stats();
+  known_class_.Follow(memory.hits);
+  new_class_.Follow(memory.decisions > memory.hits ? memory.decisions - memory.hits : 0);
+  left_.Follow(memory.left);
+  full_passes_.Follow(memory.full_passes);
+  asked_again_.Follow(memory.repaired_rows);
+  set(classes_, memory.classes);
+  set(class_bytes_, memory.bytes);
 }
 
 void AddProcessFacts(Metrics& metrics, const config::FeatureGates& gates, const std::string& version) {
@@ -146,6 +292,14 @@ void AddProcessFacts(Metrics& metrics, const config::FeatureGates& gates, const 
               {"major", version.substr(1, first - 1)},
               {"minor", version.substr(first + 1, second - first - 1)},
               {"platform", "linux"}})
+      .Set(1);
+  // A component of Kubernetes works with what is one minor version older.
+  const std::string own = version.substr(1, second - 1);
+  const std::string minor = version.substr(first + 1, second - first - 1);
+  const std::string oldest = version.substr(1, first) + std::to_string(std::stoi(minor) - 1);
+  metrics
+      .gauge("version_info", "The versions that this behaves as; always 1.",
+             {{"binary", own}, {"component", "kube"}, {"emulation", own}, {"min_compat", oldest}})
       .Set(1);
 }
 

@@ -113,6 +113,29 @@ TEST_F(SchedulerMetricsTest, ABindingThatFailsIsTheEndOfItsAttempt) {
     EXPECT_THAT(text, HasSubstr(line));
 }
 
+TEST_F(SchedulerMetricsTest, PreemptionPermitHintsAndNewsAreMeasured) {
+  observer_.OnPreemption(3);
+  observer_.OnPreempted(true, Duration::Millis(30));
+  observer_.OnPreempted(false, Duration::Millis(1));
+  observer_.OnPermitWaited(Code::kUnschedulable, Duration::Millis(3));
+  observer_.OnHint("Fit", {EventResource::kNode, action::kAdd}, QueueingHint::kSkip, Duration{12'000});
+  observer_.OnEventHandled({EventResource::kNode, action::kUpdateNodeTaint}, Duration{150'000});
+  const std::string text = metrics_.Text();
+  for (const char* line : {
+           "scheduler_preemption_victims_bucket{le=\"2\"} 0",
+           "scheduler_preemption_victims_bucket{le=\"4\"} 1",
+           "scheduler_preemption_victims_bucket{le=\"64\"} 1",
+           "scheduler_preemption_goroutines_execution_total{result=\"success\"} 1",
+           "scheduler_preemption_goroutines_execution_total{result=\"error\"} 1",
+           "scheduler_preemption_goroutines_duration_seconds_bucket{result=\"success\",le=\"0.04\"} 1",
+           "scheduler_permit_wait_duration_seconds_bucket{result=\"Unschedulable\",le=\"0.004\"} 1",
+           "scheduler_queueing_hint_execution_duration_seconds_count{event=\"NodeAdd\",hint=\"QueueSkip\",plugin="
+           "\"Fit\"} 1",
+           "scheduler_event_handling_duration_seconds_bucket{event=\"NodeUpdateNodeTaint\",le=\"0.0002\"} 1",
+       })
+    EXPECT_THAT(text, HasSubstr(line));
+}
+
 TEST_F(SchedulerMetricsTest, WhatBringsPodsIntoAQueueIsCounted) {
   queue::QueuedPodInfo info;
   info.pod = std::make_shared<const Pod>(pod_);

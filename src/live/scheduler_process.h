@@ -112,7 +112,8 @@ class SchedulerProcess {
   Phase phase_ = Phase::kSyncing;
   End end_ = End::kTerminated;
   Time patience_;             // until when an end waits
-  Time refreshed_;
+  Time refreshed_;            // gauges and what checks say
+  bool owes_refresh_ = true;  // something has happened since
   uint64_t random_;
   std::array<bool, kKindCount> populated_{};
   // For checks, which are asked on other threads.

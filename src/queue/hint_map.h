@@ -69,6 +69,8 @@ class HintMap {
 
   // kNoProfile when the name is unknown.
   ProfileIndex ProfileOf(std::string_view scheduler_name) const;
+  // REQUIRES: not kNoProfile.
+  const std::string& ProfileName(ProfileIndex profile) const { return profiles_[profile].scheduler_name; }
   // Names that registered nothing get an id as well.
   PluginId Intern(std::string_view plugin);
   const std::string& PluginName(PluginId id) const { return names_[id]; }

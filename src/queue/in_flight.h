@@ -45,6 +45,10 @@ class InFlight {
   Events::const_iterator Since(Mark mark) const { return events_.begin() + static_cast<int64_t>(*mark - base_); }
   Events::const_iterator end() const { return events_.end(); }
 
+  template <class Fn>
+  void ForEach(Fn&& fn) const {
+    for (const RecordedEvent& recorded : events_) fn(recorded.event);
+  }
   size_t pods() const { return marks_.size(); }
   size_t events() const { return events_.size(); }
   // False when something is kept that nobody can ask for.

@@ -64,6 +64,9 @@ class QueueFixture {
     options.on_move = [this](const QueuedPodInfo& info, Place place, std::string_view event) {
       moves.push_back(info.pod->name() + " " + std::string(ToString(place)) + " " + std::string(event));
     };
+    options.on_hint = [this](const std::string& plugin, const ClusterEvent& event, QueueingHint said, Duration) {
+      timed_hints.push_back(plugin + " " + EventLabel(event) + (said == QueueingHint::kSkip ? " skip" : " queue"));
+    };
     queue = std::make_unique<SchedulingQueue>(std::move(options), std::move(hints), clock);
   }
 
@@ -91,7 +94,7 @@ class QueueFixture {
   bool closed = false;                                                    // PreEnqueue of Tolerations is against it
   int hint_calls = 0, gate_calls = 0;
   EventObjects last_objects;
-  std::vector<std::string> moves;
+  std::vector<std::string> moves, timed_hints;
   std::unique_ptr<SchedulingQueue> queue;
 };
 

@@ -15,13 +15,16 @@ constexpr std::string_view kForceActivate = "ForceActivate";
 constexpr std::string_view kPodAdd = "UnschedulablePodAdd";
 constexpr std::string_view kPodUpdate = "UnschedulablePodUpdate";
 
-void AddRejector(std::vector<Rejector>& rejectors, PluginId plugin, bool pending) {
+// False: it was one before.
+bool AddRejector(std::vector<Rejector>& rejectors, PluginId plugin, bool pending) {
   const auto it = std::lower_bound(rejectors.begin(), rejectors.end(), plugin,
                                    [](const Rejector& r, PluginId id) { return r.plugin < id; });
-  if (it == rejectors.end() || it->plugin != plugin)
-    rejectors.insert(it, {plugin, pending});
-  else
+  if (it != rejectors.end() && it->plugin == plugin) {
     it->pending |= pending;
+    return false;
+  }
+  rejectors.insert(it, {plugin, pending});
+  return true;
 }
 
 // Both, because nothing here may depend on the API server's word that uids are unique.
@@ -128,6 +131,7 @@ std::unique_ptr<QueuedPodInfo> SchedulingQueue::Forget(Info& info) {
   const auto it = queued_.find(info.key);
   std::unique_ptr<Info> owned = std::move(it->second);
   queued_.erase(it);
+  CountRejectors(*owned, false);
   return owned;
 }
 
@@ -181,9 +185,22 @@ bool SchedulingQueue::AskPreEnqueue(Info& info) {
   }
   info.gating_plugin = hints_.Intern(gate->plugin);
   info.gate_verdict = std::move(gate->verdict);
-  AddRejector(info.rejectors, info.gating_plugin, false);
+  if (AddRejector(info.rejectors, info.gating_plugin, false)) CountRejector(info, info.gating_plugin, true);
   info.was_flushed = false;  // there will be no attempt that the flush could be credited for
   return false;
+}
+
+void SchedulingQueue::CountRejectors(const Info& info, bool there) {
+  for (const Rejector& rejector : info.rejectors) CountRejector(info, rejector.plugin, there);
+}
+
+void SchedulingQueue::CountRejector(const Info& info, PluginId plugin, bool there) {
+  if (info.profile == kNoProfile) return;
+  size_t& pods = rejected_[{info.profile, plugin}];
+  if (there)
+    ++pods;
+  else
+    --pods;
 }
 
 Place SchedulingQueue::ToActive(Info& info, std::string_view label, bool ask) {
@@ -273,7 +290,9 @@ Place SchedulingQueue::Update(const std::shared_ptr<const Pod>& before, std::sha
   if (info == nullptr || !SamePod(*info->pod, *after)) return AddNew(std::move(after), kPodUpdate);
 
   const ProfileIndex profile = info->profile;
+  CountRejectors(*info, false);  // of the profile that it had
   SetPod(*info, after);
+  CountRejectors(*info, true);
   switch (info->place) {
     case Place::kActive:
       active_.Update(info);
@@ -384,6 +403,7 @@ Place SchedulingQueue::TakeBack(std::unique_ptr<Info> owned, const Rejectors& re
   StopRecording(info);
   info.place = Place::kNone;
   queued_.emplace(info.key, std::move(owned));
+  CountRejectors(info, true);
   return Requeue(info, strategy, kScheduleAttemptFailure);
 }
 

@@ -5,10 +5,12 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "berth/clock.h"
@@ -33,6 +35,8 @@ struct QueueOptions {
   Duration max_in_unschedulable = Duration::Seconds(5 * 60);
   // Told of every move: where to, and upstream's label of the event that caused it. May be empty.
   std::function<void(const QueuedPodInfo&, Place, std::string_view event)> on_move;
+  // Told of one hint in ten: whose, about what, what it said and how long it took. May be empty.
+  std::function<void(const std::string& plugin, const ClusterEvent&, QueueingHint, Duration took)> on_hint;
 };
 
 // The queue of all profiles (upstream: backend/queue, PriorityQueue; queueing hints and popping from backoff are on).
@@ -100,6 +104,15 @@ class SchedulingQueue {
   std::vector<std::string> RejectorNames(const QueuedPodInfo& info) const;  // sorted
   const HintMap& hints() const { return hints_; }
   size_t recorded_events() const { return in_flight_.events(); }
+  // The same by label, and how many pods in flight they are kept for. Looks at every event.
+  std::map<std::string, size_t> RecordedEvents() const;
+  size_t recording_pods() const { return in_flight_.pods(); }
+  // How many queued pods each plugin has rejected or keeps gated; a pod counts for every plugin that did.
+  struct RejectedBy {
+    std::string profile, plugin;
+    size_t pods;
+  };
+  std::vector<RejectedBy> Rejected() const;
   int64_t scheduling_cycle() const { return scheduling_cycle_; }  // pops so far
 
   // Empty when all that is said above holds; otherwise what does not. For tests; looks at everything.
@@ -133,6 +146,11 @@ class SchedulingQueue {
 
   // Moves. The label goes to on_move.
   bool AskPreEnqueue(Info& info);  // false: it is gated now
+  // Counts the pod for its rejectors, or no more.
+  void CountRejectors(const Info& info, bool there);
+  void CountRejector(const Info& info, PluginId plugin, bool there);
+  bool AskHint(const EventMatch::Hint& hint, const Pod& pod, const ClusterEvent& event,
+               const EventObjects& objects) const;  // false: it says Skip
   Place ToActive(Info& info, std::string_view label, bool ask = true);
   Place ToBackoff(Info& info, std::string_view label);
   Place ToWaiting(Info& info, std::string_view label);
@@ -172,6 +190,8 @@ class SchedulingQueue {
   // kNoPlugin: pods that every event concerns (no rejectors, or no profile of ours).
   std::vector<std::vector<Info*>> waiting_by_plugin_;
   size_t gated_ = 0;
+  std::map<std::pair<ProfileIndex, PluginId>, size_t> rejected_;  // queued pods by rejector; 0 stays
+  mutable uint64_t hints_asked_ = 0;
   InFlight in_flight_;
 
   uint64_t sequence_ = 0;

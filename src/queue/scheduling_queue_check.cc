@@ -39,12 +39,29 @@ std::vector<std::string> SchedulingQueue::RejectorNames(const QueuedPodInfo& inf
   return names;
 }
 
+std::map<std::string, size_t> SchedulingQueue::RecordedEvents() const {
+  // Most events are alike, and their labels are put together.
+  std::map<std::pair<EventResource, ActionType>, size_t> by_event;
+  in_flight_.ForEach([&](const ClusterEvent& event) { ++by_event[{event.resource, event.actions}]; });
+  std::map<std::string, size_t> by_label;
+  for (const auto& [event, count] : by_event) by_label[EventLabel({event.first, event.second})] += count;
+  return by_label;
+}
+
+std::vector<SchedulingQueue::RejectedBy> SchedulingQueue::Rejected() const {
+  std::vector<RejectedBy> all;
+  for (const auto& [who, pods] : rejected_)
+    all.push_back({hints_.ProfileName(who.first), hints_.PluginName(who.second), pods});
+  return all;
+}
+
 std::string SchedulingQueue::CheckInvariants() const {
   if (!active_.Ordered()) return "the active heap is out of order";
   if (!backoff_.Ordered()) return "the backoff heap is out of order";
   if (!error_backoff_.Ordered()) return "the error backoff heap is out of order";
 
   size_t gated = 0, index_slots = 0;
+  std::map<std::pair<ProfileIndex, PluginId>, size_t> rejected;
   for (const auto& [key, info] : queued_) {
     const std::string name(key);
     if (key.data() != info->key.data() || FullName(*info->pod) != key) return name + ": filed under another name";
@@ -63,6 +80,8 @@ std::string SchedulingQueue::CheckInvariants() const {
     if (info->place == Place::kBackoff && info->rejectors.empty()) return name + ": in backoff without rejectors";
     for (size_t i = 1; i < info->rejectors.size(); ++i)
       if (info->rejectors[i - 1].plugin >= info->rejectors[i].plugin) return name + ": rejectors out of order";
+    if (info->profile != kNoProfile)
+      for (const Rejector& rejector : info->rejectors) ++rejected[{info->profile, rejector.plugin}];
     if (info->gated()) {
       ++gated;
       if (std::none_of(info->rejectors.begin(), info->rejectors.end(),
@@ -86,6 +105,9 @@ std::string SchedulingQueue::CheckInvariants() const {
   if (active_.size() + backoff_.size() + error_backoff_.size() + waiting_.size() != queued_.size())
     return "the places hold other pods than the map by name";
   if (gated != gated_) return "the count of gated pods is wrong";
+  for (const auto& [who, pods] : rejected_)
+    if (pods != rejected[who]) return "the count of pods that " + hints_.PluginName(who.second) + " rejected is wrong";
+  if (rejected.size() != rejected_.size()) return "pods are rejected by plugins for which none is counted";
   size_t indexed = 0;
   for (const auto& pods : waiting_by_plugin_) indexed += pods.size();
   if (indexed != index_slots) return "the index by plugin holds pods that do not wait";

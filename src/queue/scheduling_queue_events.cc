@@ -34,12 +34,22 @@ SchedulingQueue::Strategy SchedulingQueue::Judge(const Info& info, const Cluster
     while (rejector != rejectors.end() && rejector->plugin < hint.plugin) ++rejector;
     if (rejector == rejectors.end()) break;
     if (rejector->plugin != hint.plugin) continue;
-    if (*hint.fn && (*hint.fn)(*info.pod, objects) == QueueingHint::kSkip) continue;
+    if (*hint.fn && !AskHint(hint, *info.pod, event, objects)) continue;
     if (rejector->pending) return Strategy::kImmediately;
     strategy = Strategy::kAfterBackoff;
     if (!any_pending) break;
   }
   return strategy;
+}
+
+bool SchedulingQueue::AskHint(const EventMatch::Hint& hint, const Pod& pod, const ClusterEvent& event,
+                              const EventObjects& objects) const {
+  constexpr uint64_t kOneIn = 10;  // an event may ask thousands of hints, each faster than a look at the clock
+  if (!options_.on_hint || hints_asked_++ % kOneIn != 0) return (*hint.fn)(pod, objects) != QueueingHint::kSkip;
+  const Time before = clock_->Now();
+  const QueueingHint said = (*hint.fn)(pod, objects);
+  options_.on_hint(hints_.PluginName(hint.plugin), event, said, clock_->Now() - before);
+  return said != QueueingHint::kSkip;
 }
 
 SchedulingQueue::Strategy SchedulingQueue::Replay(const Info& info) const {

@@ -236,6 +236,51 @@ TEST_F(SchedulingQueueTest, EventsDuringAnAttemptAreReplayedWhenThePodComesBack)
   EXPECT_EQ(moves.back(), "p backoff ScheduleAttemptFailure");
 }
 
+TEST_F(SchedulingQueueTest, EventsThatAreKeptAreCountedByLabel) {
+  queue->Add(Share(MakePod("a")));
+  queue->Add(Share(MakePod("b")));
+  auto a = queue->Pop();
+  auto b = queue->Pop();
+  for (const ClusterEvent& event : {kNodeAdd, kNodeDelete, kNodeAdd}) queue->MoveAll(event, {});
+  using Labels = std::map<std::string, size_t>;
+  EXPECT_EQ(queue->RecordedEvents(), (Labels{{"NodeAdd", 2}, {"NodeDelete", 1}}));
+  EXPECT_EQ(queue->recording_pods(), 2u);
+  a->Done();
+  b->Done();
+  EXPECT_EQ(queue->RecordedEvents(), Labels());
+  EXPECT_EQ(queue->recording_pods(), 0u);
+}
+
+TEST_F(SchedulingQueueTest, PodsAreCountedForEveryPluginThatRejectedThem) {
+  const auto counts = [&] {
+    std::vector<std::string> lines;
+    for (const SchedulingQueue::RejectedBy& by : queue->Rejected())
+      lines.push_back(by.profile + " " + by.plugin + " " + std::to_string(by.pods));
+    return lines;
+  };
+  const auto a = Rejected(MakePod("a"), {{"Fit", "Spread"}, {}});
+  const auto b = Rejected(MakePod("b"), {{"Fit"}, {"Wait"}});
+  queue->Add(Share(MakePod("gated").Gate("g")));
+  EXPECT_THAT(counts(), ElementsAre("default-scheduler Fit 2", "default-scheduler Spread 1",
+                                    "default-scheduler Gates 1", "default-scheduler Wait 1"));
+  queue->MoveAll(kNodeLabel, {});  // `a` goes to backoff, and is still one that was rejected
+  EXPECT_THAT(counts(), Contains("default-scheduler Spread 1"));
+  auto ticket = queue->Pop();
+  EXPECT_THAT(counts(), Contains("default-scheduler Spread 0")) << "not while it is tried again";
+  EXPECT_EQ(ticket->Return({{"Tolerations"}, {}}), Place::kUnschedulable);
+  EXPECT_THAT(counts(), Contains("default-scheduler Tolerations 1"));
+  queue->Delete(*b);
+  EXPECT_THAT(counts(), Contains("default-scheduler Fit 0"));
+}
+
+TEST_F(SchedulingQueueTest, OneHintInTenIsTimed) {
+  fit_hint = [](const Pod&, const EventObjects&) { return QueueingHint::kSkip; };
+  for (int i = 0; i < 21; ++i) Rejected(MakePod("p" + std::to_string(i)), kByFit);
+  queue->MoveAll(kNodeAdd, {});
+  EXPECT_EQ(hint_calls, 21);
+  EXPECT_THAT(timed_hints, ElementsAre("Fit NodeAdd skip", "Fit NodeAdd skip", "Fit NodeAdd skip"));
+}
+
 TEST_F(SchedulingQueueTest, AnEventForAPendingPluginDuringTheAttemptSkipsBackoff) {
   queue->Add(Share(MakePod("p")));
   auto ticket = queue->Pop();

@@ -148,6 +148,7 @@ struct Pod {
   List<Container> init_containers;
   ResourceList overhead;
   std::optional<ResourceList> pod_requests;  // spec.resources.requests
+  ResourceList pod_limits;                   // spec.resources.limits
   List<std::string> scheduling_gates;
   List<PodVolume> volumes;
   List<std::string> resource_claims;  // names within the pod

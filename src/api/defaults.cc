@@ -129,6 +129,7 @@ void ApplyDefaults(DecodedPod& decoded) {
   RequestsFromLimits(pod.containers.Edit());
   RequestsFromLimits(pod.init_containers.Edit());
   PodLevelDefaults(decoded);
+  if (decoded.extras.pod_limits) decoded.pod.pod_limits = *decoded.extras.pod_limits;
   if (pod.host_network) {
     HostPortsFromContainerPorts(pod.containers.Edit());
     HostPortsFromContainerPorts(pod.init_containers.Edit());

@@ -41,6 +41,14 @@ TEST(DefaultsTest, PodLevelRequestsComeFromContainersThenFromPodLimits) {
             Amounts({{"cpu", "1"}, {"hugepages-2Mi", "4Mi"}}));
 }
 
+TEST(DefaultsTest, PodLevelLimitsAreKeptWithThoseOfHugePages) {
+  EXPECT_EQ(Defaulted("  containers: [{name: c, image: i, resources: {limits: {cpu: 1, hugepages-2Mi: 4Mi}}}]\n"
+                      "  resources: {limits: {cpu: 8}}")
+                .pod_limits,
+            Amounts({{"cpu", "8"}, {"hugepages-2Mi", "4Mi"}}));
+  EXPECT_EQ(Defaulted("  containers: [{name: c, image: i, resources: {limits: {cpu: 1}}}]").pod_limits, ResourceList());
+}
+
 TEST(DefaultsTest, HostPortsComeFromContainerPortsUnderHostNetwork) {
   const char* ports = "  containers: [{name: c, image: i, ports: [{containerPort: 80}]}]";
   EXPECT_EQ(Defaulted(ports).containers[0].ports[0].host_port, 0);

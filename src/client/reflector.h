@@ -94,6 +94,20 @@ class Reflector {
     std::sort(sorted.begin(), sorted.end(), [](const auto* a, const auto* b) { return a->first < b->first; });
     for (const auto* entry : sorted) fn(entry->second);
   }
+  // Some of the objects, for those who cannot look at all of them at once: about `most` from place `from` on, where 0
+  // is the beginning. Returns where to go on; 0: that was the end. An object that is there from the first to the last
+  // of such calls is seen once, as long as `layout` is the same; otherwise begin anew.
+  template <class Fn>
+  size_t ForSome(size_t from, size_t most, Fn&& fn) const {
+    const size_t buckets = objects_.bucket_count();
+    // Where most objects have gone there are many places for few.
+    const size_t end = std::min(buckets, from + 8 * most);
+    size_t bucket = from;
+    for (size_t seen = 0; bucket < end && seen < most; ++bucket)
+      for (auto it = objects_.begin(bucket); it != objects_.end(bucket); ++it, ++seen) fn(it->second);
+    return bucket < buckets ? bucket : 0;
+  }
+  size_t layout() const { return objects_.bucket_count(); }
   // When the server last said anything: a list, an event, a bookmark. No value before the first list.
   std::optional<Time> heard() const { return heard_; }
   // How often there was a reason to list, and to watch. A streamed list is a list, and not a watch.

@@ -125,6 +125,7 @@ TEST(SameTemplateTest, EveryFieldMakesADifferenceUnlessItIsFree) {
       {"init_containers", [](Pod& p) { p.init_containers.clear(); }},
       {"overhead", [](Pod& p) { p.overhead.emplace_back(ResourceId::kCpu, Amount("1")); }},
       {"pod_requests", [](Pod& p) { p.pod_requests.emplace(); }},
+      {"pod_limits", [](Pod& p) { p.pod_limits.emplace_back(ResourceId::kCpu, Amount("1")); }},
       {"scheduling_gates", [](Pod& p) { p.scheduling_gates.push_back("x"); }},
       {"volumes", [](Pod& p) { p.volumes.clear(); }},
       {"volumes.name", volume([](PodVolume& v) { v.name += "x"; })},

@@ -21,6 +21,7 @@
 #include "config/types.h"
 #include "cycle/scheduler.h"
 #include "live/plugin_metrics.h"
+#include "live/resource_metrics.h"
 #include "live/scheduler_log.h"
 #include "live/scheduler_metrics.h"
 #include "serving/secure_server.h"
@@ -78,6 +79,8 @@ class SchedulerProcess {
   void MeasurePlugins();
   Error MakeElector();
   Error Serve();
+  // /metrics/resources: asked for on other threads, answered by this one.
+  void GiveResources(serving::EndpointSources::GiveText give);
   // One round of the loop; true: there may be more to do at once.
   bool Work();
   Time NextWake() const;
@@ -105,6 +108,7 @@ class SchedulerProcess {
   std::vector<std::unique_ptr<PluginMetrics>> plugin_measures_;  // by profile
   std::unique_ptr<client::LiveCluster> api_;
   std::unique_ptr<cycle::Scheduler> scheduler_;
+  std::unique_ptr<ResourceMetrics> resources_;
   std::unique_ptr<client::LeaderElector> elector_;  // null without election
   std::unique_ptr<serving::SecureServer> server_;
   std::thread draining_;  // the port, at the end

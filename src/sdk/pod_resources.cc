@@ -4,6 +4,7 @@
 // (v1.36).
 #include <algorithm>
 
+#include "berth/host/pod_amounts.h"
 #include "berth/pod.h"
 #include "berth/resources.h"
 
@@ -60,6 +61,7 @@ bool IsPodLevelResource(ResourceId id) {
 struct Options {
   bool use_status = false;   // in-place resize: what the kubelet allocated or runs with counts too
   bool pod_level = true;     // honour spec.resources
+  bool limits = false;       // of limits, not of requests; without use_status
   ResourceList non_missing;  // requests assumed for a container that does not name the resource; an explicit 0 stays
 };
 
@@ -114,6 +116,7 @@ ResourceList Effective(const Statuses& statuses, const ResourceList& spec, const
 
 ResourceList ContainerRequests(const Statuses& statuses, const Container& container, bool resizable,
                                const Options& options) {
+  if (options.limits) return container.limits;
   const ContainerStatus* status = options.use_status && resizable ? statuses.Find(container.name) : nullptr;
   ResourceList requests =
       status != nullptr && status->resources_requests.has_value()
@@ -125,7 +128,7 @@ ResourceList ContainerRequests(const Statuses& statuses, const Container& contai
   return requests;
 }
 
-ResourceList PodRequests(const Pod& pod, const Statuses& statuses, const Options& options) {
+ResourceList OfContainers(const Pod& pod, const Statuses& statuses, const Options& options) {
   ResourceList total;
   for (const Container& container : pod.containers) Add(total, ContainerRequests(statuses, container, true, options));
 
@@ -149,7 +152,11 @@ ResourceList PodRequests(const Pod& pod, const Statuses& statuses, const Options
     Max(init_peak, requests);
   }
   Max(total, init_peak);
+  return total;
+}
 
+ResourceList PodRequests(const Pod& pod, const Statuses& statuses, const Options& options) {
+  ResourceList total = OfContainers(pod, statuses, options);
   if (options.pod_level && pod.pod_requests.has_value()) {
     const bool from_status = options.use_status && pod.status_requests.has_value();
     const ResourceList effective =
@@ -181,6 +188,20 @@ Resources AtLeastZero(Resources r) {
 }
 
 }  // namespace
+
+ResourceList PodRequestAmounts(const Pod& pod) { return PodRequests(pod, Statuses(pod), {}); }
+
+ResourceList PodLimitAmounts(const Pod& pod) {
+  ResourceList total = OfContainers(pod, Statuses(pod), {.limits = true, .non_missing = {}});
+  for (const auto& [id, quantity] : pod.pod_limits) {
+    if (IsPodLevelResource(id)) Set(total, id, quantity);
+  }
+  for (const auto& [id, quantity] : pod.overhead) {
+    const Quantity* limit = Find(total, id);
+    if (limit != nullptr && !limit->IsZero()) Set(total, id, *limit + quantity);
+  }
+  return total;
+}
 
 PodResources ComputePodResources(const Pod& pod) {
   const ResourceList defaults = {{ResourceId::kCpu, Quantity::FromMilli(kDefaultMilliCpuRequest)},

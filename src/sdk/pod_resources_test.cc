@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "berth/host/pod_amounts.h"
 #include "berth/pod.h"
 #include "berth/resources.h"
 
@@ -123,6 +124,22 @@ TEST(PodResourcesTest, PodLevelRequestsReplaceTheSumOfTheirResource) {
   EXPECT_EQ(r.nonzero_cpu, 1100);
   // As upstream's scorer, which is not told of pod-level requests.
   EXPECT_EQ(r.score_request.milli_cpu, 3100);
+}
+
+TEST(PodResourcesTest, AmountsToBeShownAreExactAndOverheadIsAddedToLimitsThatThereAre) {
+  Pod pod;
+  pod.containers = {Named("a", {{"cpu", "100m"}, {"bogomips", "5"}}), Named("b", {{"cpu", "1"}})};
+  pod.containers.Edit()[0].limits = List({{"cpu", "2"}, {"memory", "0"}});
+  pod.containers.Edit()[1].limits = List({{"cpu", "500m"}, {"ephemeral-storage", "10"}});
+  pod.init_containers = {Named("i", {{"cpu", "3"}})};
+  pod.init_containers.Edit()[0].limits = List({{"cpu", "1"}, {"hugepages-2Mi", "4Mi"}});
+  pod.overhead = List({{"cpu", "250m"}, {"memory", "1Mi"}});
+  EXPECT_EQ(PodRequestAmounts(pod), List({{"cpu", "3250m"}, {"memory", "1Mi"}, {"bogomips", "5"}}));
+  EXPECT_EQ(PodLimitAmounts(pod),
+            List({{"cpu", "2750m"}, {"memory", "0"}, {"ephemeral-storage", "10"}, {"hugepages-2Mi", "4Mi"}}));
+  pod.pod_limits = List({{"cpu", "8"}, {"memory", "1Gi"}, {"ephemeral-storage", "99"}});
+  EXPECT_EQ(PodLimitAmounts(pod),
+            List({{"cpu", "8250m"}, {"memory", "1025Mi"}, {"ephemeral-storage", "10"}, {"hugepages-2Mi", "4Mi"}}));
 }
 
 TEST(PodResourcesTest, WithPodLevelRequestsDefaultsStandInOnlyForWhatNobodyNames) {

@@ -152,17 +152,16 @@ void Endpoints::Metrics(const net::HttpRequest& request, const net::Respond& res
 void Endpoints::ResourceMetrics(const net::HttpRequest& request, net::Respond respond) {
   const bool gzip = TakesGzip(request);
   sources_.resource_metrics([thread = std::weak_ptr(thread_), start = sources_.process_start, gzip,
-                             respond = std::move(respond)](std::optional<std::string> text) {
-    if (!text) {
+                             respond = std::move(respond)](EndpointSources::MakeText make) {
+    if (!make) {
       net::HttpResponse empty;
       empty.content_type = "";
       return respond(std::move(empty));
     }
-    // Whoever has collected it has other things to do than to compress it.
-    const auto kept = std::make_shared<std::string>(std::move(*text));
+    // Whoever has collected it has other things to do than to write it down and to compress it.
     const std::shared_ptr<AnswerThread> alive = thread.lock();
     const bool posted =
-        alive && alive->Post([start, gzip, respond, kept] { respond(Scraped(start, std::move(*kept), gzip)); });
+        alive && alive->Post([start, gzip, respond, make = std::move(make)] { respond(Scraped(start, make(), gzip)); });
     if (!posted) respond(TextError(503, kBusy));
   });
 }

@@ -32,8 +32,10 @@ struct EndpointSources {
   // The text of a scrape, and forgetting what has labels. On a thread of its own.
   std::function<std::string()> metrics = nullptr;
   std::function<void()> reset_metrics = nullptr;
-  // /metrics/resources, in the same form: gives the text later, from any thread, once; no value: we do not lead.
-  using GiveText = std::function<void(std::optional<std::string>)>;
+  // /metrics/resources, in the same form: gives, later, from any thread, once, what makes the text, which is called on
+  // that thread of its own; null: we do not lead.
+  using MakeText = std::function<std::string()>;
+  using GiveText = std::function<void(MakeText)>;
   std::function<void(GiveText)> resource_metrics = nullptr;
 
   // The configuration as JSON, without what is around it.

@@ -103,7 +103,7 @@ class EndpointsTest : public ::testing::Test {
   uint64_t random_ = 0;
   EndpointSources sources_;
   std::atomic<int> resets_{0}, verbosity_{-1};
-  std::optional<std::string> resources_;
+  EndpointSources::MakeText resources_;
   std::unique_ptr<Endpoints> endpoints_;
 };
 
@@ -125,7 +125,7 @@ TEST_F(EndpointsTest, AreTheRecordedOnes) {
   ExpectSame(Accepting("/flagz", "application/json;v=v1beta1;g=config.k8s.io;as=Flagz"),
              one("GET /flagz, Accept: application/json;v=v1beta1;g=config.k8s.io;as=Flagz (shortened)"));
   const RecordedAnswer resources = one("GET /metrics/resources, admin, leader");
-  resources_ = resources.body;
+  resources_ = [text = resources.body] { return text; };
   ExpectSame(Ask("GET", "/metrics/resources"), resources);
   Ask("GET", "/livez");
   Ask("GET", "/readyz");
@@ -188,7 +188,7 @@ TEST_F(EndpointsTest, ATextThatComesLaterThanTheEndIsNobodys) {
   auto box = std::make_shared<Box<net::HttpResponse>>();
   Made().Handle(Request("GET", "/metrics/resources"), [box](net::HttpResponse r) { box->Put(std::move(r)); });
   endpoints_ = nullptr;
-  late("text");
+  late([] { return std::string("text"); });
   EXPECT_EQ(box->Wait(1).at(0).status, 503);
 }
 

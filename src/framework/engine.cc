@@ -48,7 +48,10 @@ Judgement Engine::Judge(const Profile& profile, const Pod& pod, const Snapshot& 
   } else {
     judgement = framework::Judge(profile, table_, clock_).Run(pod, snapshot, options);
   }
-  traces_.Add(MakeTrace(pod, snapshot, judgement, table_, decisions_++));
+  CycleTrace trace = MakeTrace(pod, snapshot, judgement, table_, decisions_++);
+  trace.profile = &profile;
+  trace.time = clock_.Now();
+  traces_.Add(std::move(trace));
   if (const Profile* twin = reference_ ? reference_->FindProfile(profile.scheduler_name) : nullptr) {
     // Indexes are asked here too, and the reference draws its random numbers with us.
     Judgement judged = reference_->Judge(*twin, pod, snapshot, options);
@@ -72,6 +75,7 @@ Decision Engine::Decide(const Profile& profile, const Pod& pod, const Snapshot& 
     CycleTrace& trace = traces_.Next();
     std::optional<Decision> decision = memory->second->Decide(pod, snapshot, trace);
     if (decision && !Obstacle(profile)) {  // an index may have failed just now
+      trace.profile = &profile;
       trace.position = decisions_++;
       if (const Profile* twin = reference_ ? reference_->FindProfile(profile.scheduler_name) : nullptr) {
         Judgement judged = reference_->Judge(*twin, pod, snapshot, {});

@@ -91,8 +91,7 @@ void DescribePlan(const PostFilterOutcome& outcome, CycleTrace& trace) {
 
 const CycleTrace* TraceRing::Find(const std::string& pod) const {
   for (size_t i = 0; i < size(); ++i) {
-    const CycleTrace& trace = ring_[(next_ - 1 - i) % ring_.size()];
-    if (trace.pod == pod) return &trace;
+    if (at(i).pod == pod) return &at(i);
   }
   return nullptr;
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "berth/clock.h"
 #include "framework/judge.h"
 
 namespace berth::framework {
@@ -27,7 +28,9 @@ struct CycleTrace {
   };
 
   std::string pod;
-  uint64_t position = 0;  // where in the run: how many decisions came before
+  const Profile* profile = nullptr;  // whose plugins are meant below; set by Engine
+  Time time;                         // when it was decided, on the engine's clock
+  uint64_t position = 0;             // where in the run: how many decisions came before
   Judgement::Kind kind = Judgement::Kind::kFailed;
   uint32_t nodes = 0, evaluated = 0, feasible = 0;
   uint32_t ties = 0;                 // nodes that share the top total, the winner included
@@ -59,6 +62,9 @@ class TraceRing {
   void Add(CycleTrace trace) { Next() = std::move(trace); }
   // The slot of the next trace, with whatever an old one left in it.
   CycleTrace& Next() { return ring_[next_++ % ring_.size()]; }
+  // The newest first. REQUIRES: age < size()
+  const CycleTrace& at(size_t age) const { return ring_[(next_ - 1 - age) % ring_.size()]; }
+  size_t capacity() const { return ring_.size(); }
   // The newest trace of a pod (`namespace/name`); null when it is not (or no longer) there.
   const CycleTrace* Find(const std::string& pod) const;
   // Takes back the last Next. REQUIRES: size() > 0

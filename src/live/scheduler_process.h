@@ -79,8 +79,9 @@ class SchedulerProcess {
   void MeasurePlugins();
   Error MakeElector();
   Error Serve();
-  // /metrics/resources: asked for on other threads, answered by this one.
+  // /metrics/resources and /debug/decisions: asked for on other threads, answered by this one.
   void GiveResources(serving::EndpointSources::GiveText give);
+  void GiveDecisions(const net::HttpRequest& request, net::Respond respond);
   // One round of the loop; true: there may be more to do at once.
   bool Work();
   Time NextWake() const;
@@ -98,6 +99,7 @@ class SchedulerProcess {
   util::Log& log_;
   const util::SystemClock dates_;
   const util::SteadyClock clock_;
+  std::atomic<int> decisions_asked_ = 0;  // of questions in the inbox
   util::Inbox inbox_;
   util::TimerQueue timers_;
   util::RunLoop loop_{inbox_, clock_};

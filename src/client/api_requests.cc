@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "client/wire.h"
+#include "net/url.h"
 
 namespace berth::client {
 namespace {
@@ -27,6 +28,10 @@ int RetryAfter(const net::HttpResponse& response) {
   return std::min(seconds, kMaxWaitSeconds);
 }
 
+double SecondsSince(std::chrono::steady_clock::time_point then) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - then).count();
+}
+
 }  // namespace
 
 struct ApiRequests::Call {
@@ -36,10 +41,33 @@ struct ApiRequests::Call {
   std::string authorization;  // as it was sent
   int retries = 0;
   bool renewed = false;
+  std::chrono::steady_clock::time_point asked;  // if somebody looks on
+  bool sent = false;
 };
 
-ApiRequests::ApiRequests(std::unique_ptr<net::HttpClient> client, Credentials& credentials, std::string user_agent)
-    : credentials_(credentials), user_agent_(std::move(user_agent)), client_(std::move(client)) {}
+ObservedServer ObservedServer::Of(RequestObserver* by, const std::string& url) {
+  const Result<net::Url> parsed = net::ParseUrl(url);
+  return {by, parsed.ok() ? parsed->authority : "none"};
+}
+
+ApiRequests::ApiRequests(std::unique_ptr<net::HttpClient> client, Credentials& credentials, std::string user_agent,
+                         ObservedServer observed)
+    : credentials_(credentials),
+      user_agent_(std::move(user_agent)),
+      observed_(std::move(observed)),
+      client_(std::move(client)) {}
+
+void ApiRequests::Tried(const Call& call, int code) const {
+  if (observed_.by == nullptr) return;
+  observed_.by->Tried(observed_.host, call.request.method, code, call.request.body.size(),
+                      call.retries > 0 || call.renewed);
+}
+
+void ApiRequests::Finish(const Call& call, ApiReply reply, size_t bytes) const {
+  if (observed_.by != nullptr)
+    observed_.by->Finished(observed_.host, call.request.method, SecondsSince(call.asked), bytes);
+  call.done(std::move(reply));
+}
 
 ApiRequests::~ApiRequests() {
   owner_.Leave();
@@ -64,6 +92,7 @@ void ApiRequests::Send(ApiRequest request, Pacer* pacer, Done done) {
   call->request = std::move(request);
   call->pacer = pacer;
   call->done = std::move(done);
+  if (observed_.by != nullptr) call->asked = std::chrono::steady_clock::now();
   if (call->request.withdrawn && *call->request.withdrawn) return Drop(call);
   Pace(call);
 }
@@ -114,6 +143,9 @@ void ApiRequests::Resume(const std::shared_ptr<Call>& call, const Result<std::st
 }
 
 void ApiRequests::SendWith(const std::shared_ptr<Call>& call, const std::string& authorization) {
+  if (observed_.by != nullptr && !call->sent && call->pacer != nullptr)
+    observed_.by->Paced(observed_.host, call->request.method, SecondsSince(call->asked));
+  call->sent = true;
   call->authorization = authorization;
   net::ClientRequest request;
   request.method = call->request.method;
@@ -157,6 +189,12 @@ std::unique_ptr<net::ResponseStream> ApiRequests::Stream(net::ClientRequest requ
     std::unique_ptr<net::ResponseStream> Begin(ApiRequests& requests, const std::string& authorization) {
       if (shown) *shown = authorization;
       request.headers = requests.HeadersWith(authorization);
+      if (requests.observed_.by != nullptr) {
+        on_head = [&observed = requests.observed_, tell = std::move(on_head)](int status, const net::Headers& headers) {
+          observed.by->Tried(observed.host, "GET", status, 0, false);
+          tell(status, headers);
+        };
+      }
       return requests.client_->Stream(std::move(request), std::move(on_head), std::move(on_chunk), std::move(on_end));
     }
   };
@@ -182,9 +220,11 @@ void ApiRequests::OnAnswer(const std::shared_ptr<Call>& call, Result<net::HttpRe
   ApiReply reply;
   if (!answer.ok()) {
     reply.status = {0, answer.error().text(), answer.error().kind()};
-    return call->done(std::move(reply));
+    Tried(*call, 0);
+    return Finish(*call, std::move(reply), 0);
   }
   net::HttpResponse response = std::move(answer).value();
+  Tried(*call, response.status);
   if (response.status == 401 && !call->renewed && credentials_.Renew(call->authorization)) {
     call->renewed = true;
     return Go(call);
@@ -197,6 +237,7 @@ void ApiRequests::OnAnswer(const std::shared_ptr<Call>& call, Result<net::HttpRe
     return call->pacer->RunLater(
         std::chrono::seconds(wait), [this, call] { Go(call); }, rank);
   }
+  const size_t bytes = response.body.size();
   reply.status.code = response.status;
   if (reply.status.ok()) {
     reply.body = std::move(response.body);
@@ -206,7 +247,7 @@ void ApiRequests::OnAnswer(const std::shared_ptr<Call>& call, Result<net::HttpRe
     reply.version_too_large = refusal.version_too_large;
     reply.invalid_uid = refusal.invalid_uid;
   }
-  call->done(std::move(reply));
+  Finish(*call, std::move(reply), bytes);
 }
 
 }  // namespace berth::client

@@ -14,6 +14,7 @@
 #include "client/cluster_api.h"
 #include "client/credentials.h"
 #include "client/pacer.h"
+#include "client/request_observer.h"
 #include "net/http_client.h"
 #include "util/deadline.h"
 #include "util/owner_link.h"
@@ -45,13 +46,21 @@ struct ApiReply {
   std::string body;                // only of an ok() status
 };
 
+// Who looks on at requests to a server, which may be null, and what he is told that it is called.
+struct ObservedServer {
+  RequestObserver* by = nullptr;
+  std::string host = {};
+  static ObservedServer Of(RequestObserver* by, const std::string& url);
+};
+
 // Thread safety: Send from any thread; callbacks come on the HTTP client's thread.
 class ApiRequests {
  public:
   using Done = std::function<void(ApiReply)>;
 
-  // REQUIRES: `credentials` outlives it.
-  ApiRequests(std::unique_ptr<net::HttpClient> client, Credentials& credentials, std::string user_agent);
+  // REQUIRES: `credentials`, and whoever looks on, outlive it.
+  ApiRequests(std::unique_ptr<net::HttpClient> client, Credentials& credentials, std::string user_agent,
+              ObservedServer observed = {});
   // Callbacks run, with a failure, until it returns. REQUIRES: pacers that were used are stopped.
   ~ApiRequests();
   ApiRequests(const ApiRequests&) = delete;
@@ -84,8 +93,13 @@ class ApiRequests {
   void SendWith(const std::shared_ptr<Call>& call, const std::string& authorization);
   void OnAnswer(const std::shared_ptr<Call>& call, Result<net::HttpResponse> answer);
 
+  // For whoever looks on.
+  void Tried(const Call& call, int code) const;
+  void Finish(const Call& call, ApiReply reply, size_t bytes) const;
+
   Credentials& credentials_;
   const std::string user_agent_;
+  const ObservedServer observed_;
   std::mutex mutex_;
   std::set<std::shared_ptr<Call>> waiting_;  // for credentials; under mutex_
   util::Owner<ApiRequests> owner_{this};     // of answers about credentials

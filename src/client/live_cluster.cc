@@ -157,7 +157,8 @@ Result<std::unique_ptr<LiveCluster>> LiveCluster::Connect(const Kubeconfig& conf
     if (!client.ok()) return client.error().Wrap(config.source);
     const bool lease = requests == &impl->leases && !impl->options.lease_user_agent.empty();
     *requests = std::make_unique<ApiRequests>(std::move(client).value(), impl->credentials,
-                                              lease ? impl->options.lease_user_agent : impl->options.user_agent);
+                                              lease ? impl->options.lease_user_agent : impl->options.user_agent,
+                                              ObservedServer::Of(impl->options.observer, config.server));
   }
   return std::unique_ptr<LiveCluster>(new LiveCluster(std::move(impl)));
 }

@@ -12,6 +12,7 @@
 #include "berth/error.h"
 #include "client/cluster_api.h"
 #include "client/kubeconfig.h"
+#include "client/request_observer.h"
 #include "util/inbox.h"
 
 namespace berth::client {
@@ -35,6 +36,7 @@ struct LiveOptions {
   size_t max_line_bytes = size_t{16} << 20;           // of one event of a watch
   uint64_t max_unread_bytes = uint64_t{256} << 20;    // of events of a watch that nobody has taken; then it is cut
   std::function<uint64_t()> random;                   // null: a generator of its own. Called when a watch starts
+  RequestObserver* observer = nullptr;                // of all requests; may be null, else it outlives the cluster
   // What no answer tells: objects that were passed over, events that are lost, files with certificates or a token that
   // cannot be used any more. Called through the inbox; may be null.
   std::function<void(const std::string& sentence)> warning;

@@ -20,10 +20,12 @@
 #include "config/feature_gates.h"
 #include "config/types.h"
 #include "cycle/scheduler.h"
+#include "live/client_metrics.h"
 #include "live/plugin_metrics.h"
 #include "live/resource_metrics.h"
 #include "live/scheduler_log.h"
 #include "live/scheduler_metrics.h"
+#include "live/serving_metrics.h"
 #include "serving/secure_server.h"
 #include "util/inbox.h"
 #include "util/log.h"
@@ -105,6 +107,8 @@ class SchedulerProcess {
   util::RunLoop loop_{inbox_, clock_};
   util::Metrics metrics_;
   SchedulerMetrics measures_{metrics_, clock_};
+  ClientMetrics requests_{metrics_};
+  ServingMetrics port_measures_{metrics_};
   SchedulerLog lines_{log_};
   Observers observers_{{&measures_, &lines_}};
   std::vector<std::unique_ptr<PluginMetrics>> plugin_measures_;  // by profile

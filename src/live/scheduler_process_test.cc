@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <future>
 #include <sstream>
 #include <thread>
 
@@ -14,6 +15,8 @@
 #include "berth/version.h"
 #include "client/fake_api_server_test_util.h"
 #include "config/load.h"
+#include "net/http_client.h"
+#include "net/http_server.h"
 #include "plugins/builtin.h"
 
 namespace berth::live {
@@ -71,15 +74,17 @@ class SchedulerProcessTest : public ::testing::Test {
     return {request.method == "POST" ? 201 : 200, lease_, ""};
   }
 
-  void Start(const std::string& config, int verbosity = 2) {
+  void Start(const std::string& config, int verbosity = 2, int port = 0) {
     const config::Loaded loaded = config::LoadConfiguration(
         "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n" + config, registry_);
     ASSERT_TRUE(loaded.ok());
     SchedulerProcessOptions options;
     options.version = "v1.36.4";
     options.api_server = server_.config();
-    options.serving.secure_port = 0;
     options.gates = gates_;
+    options.serving.secure_port = port_ = port;
+    options.serving.bind_address = "127.0.0.1";
+    options.serving.authorization_always_allow_paths = {"/*"};
     log_ = std::make_unique<util::Log>(text_, util::LogOptions{.verbosity = verbosity}, clock_);
     auto process = SchedulerProcess::Make(loaded.config, registry_, std::move(options), *log_);
     ASSERT_TRUE(process.ok()) << process.error().text();
@@ -94,6 +99,29 @@ class SchedulerProcessTest : public ::testing::Test {
   int End() {
     Join();
     return code_;
+  }
+  // A port that nobody has at the moment.
+  static int FreePort() {
+    const auto socket = net::ListeningSocket::Open({.address = "127.0.0.1"});
+    EXPECT_TRUE(socket.ok());
+    return (*socket)->port();
+  }
+  // What the process answers on its port.
+  net::HttpResponse Get(const std::string& path, const std::string& method = "GET") {
+    net::ClientOptions options;
+    options.url = "https://127.0.0.1:" + std::to_string(port_);
+    options.tls.insecure = true;
+    auto client = net::HttpClient::Create(options);
+    EXPECT_TRUE(client.ok());
+    net::ClientRequest request;
+    request.method = method;
+    request.path = path;
+    std::promise<net::HttpResponse> answer;
+    (*client)->Send(std::move(request), [&](Result<net::HttpResponse> got) {
+      EXPECT_TRUE(got.ok()) << path << ": " << got.error().text();
+      answer.set_value(got.ok() ? std::move(got).value() : net::HttpResponse());
+    });
+    return answer.get_future().get();
   }
   // A request that begins so has come.
   bool Asked(const std::string& start) const {
@@ -121,6 +149,7 @@ class SchedulerProcessTest : public ::testing::Test {
   std::unique_ptr<SchedulerProcess> process_;
   std::thread thread_;
   int code_ = -1;
+  int port_ = 0;
 };
 
 constexpr char kBinding[] = "POST /api/v1/namespaces/ns/pods/a/binding";
@@ -255,6 +284,63 @@ TEST_F(SchedulerProcessTest, CacheAndQueueAreShownOnDemand) {
   EXPECT_EQ(End(), 1);
   EXPECT_THAT(Log(), HasSubstr("\"Dump of scheduling queue\""));
   EXPECT_THAT(Log(), HasSubstr("\"Cache comparer finished\" mismatch=\"none\""));
+}
+
+TEST_F(SchedulerProcessTest, ThePortTellsWhatHasHappened) {
+  Start("leaderElection: {leaderElect: false}\n", 2, FreePort());
+  Until([&] { return Asked(kBinding) && Asked(kEvent); });
+  const std::string scheduled =
+      "scheduler_schedule_attempts_total{profile=\"default-scheduler\",result=\"scheduled\"} 1\n";
+  const std::string cached = "scheduler_cache_size{type=\"nodes\"} 1\n";
+  Until([&] {
+    const std::string text = Get("/metrics").body;
+    return text.find(scheduled) != std::string::npos && text.find(cached) != std::string::npos;
+  });
+  const std::string text = Get("/metrics").body;
+  for (const char* line : {
+           "scheduler_plugin_evaluation_total{extension_point=\"Filter\",plugin=\"NodeResourcesFit\",profile="
+           "\"default-scheduler\"} 1\n",
+           "scheduler_event_handling_duration_seconds_count{event=\"NodeAdd\"} 1\n",
+           "scheduler_preemption_attempts_total 0\n",
+           "scheduler_inflight_events{event=\"PodPopped\"} 0\n",
+           "scheduler_goroutines{operation=\"binding\"} 0\n",
+           "scheduler_pending_pods{queue=\"active\"} 0\n",
+           "authorization_attempts_total{result=\"allowed\"}",
+           "method=\"POST\"} ",
+           "rest_client_request_duration_seconds_bucket{",
+       })
+    EXPECT_THAT(text, HasSubstr(line));
+
+  const net::HttpResponse decisions = Get("/debug/decisions?pod=ns/a");
+  EXPECT_EQ(decisions.status, 200);
+  EXPECT_THAT(decisions.body, HasSubstr("\"result\": \"fits\""));
+  EXPECT_EQ(Get("/debug/decisions?pod=ns/b").status, 404);
+  EXPECT_EQ(Get("/debug/decisions").status, 400);
+  EXPECT_THAT(Get("/debug/decisions?pod=a").body, HasSubstr("the parameter pod is not NAMESPACE/NAME: \"a\""));
+  EXPECT_EQ(Get("/debug/decisions?pod=ns/a", "POST").status, 405);
+
+  const net::HttpResponse resources = Get("/metrics/resources");
+  EXPECT_EQ(resources.status, 200);
+  EXPECT_THAT(resources.content_type, HasSubstr("text/plain"));
+
+  EXPECT_EQ(Get("/metrics", "DELETE").body, "metrics reset\n");
+  const std::string after = Get("/metrics").body;
+  EXPECT_THAT(after, Not(HasSubstr(scheduled)));
+  EXPECT_THAT(after, HasSubstr("scheduler_pod_scheduling_attempts_count 1\n"));
+}
+
+TEST_F(SchedulerProcessTest, WhoStandsByHasNoResourceMetrics) {
+  lease_ = R"({"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":{"name":"kube-scheduler",)"
+           R"("namespace":"kube-system","uid":"l","resourceVersion":"7"},"spec":{"holderIdentity":"other",)"
+           R"("leaseDurationSeconds":3600,"renewTime":"2026-01-01T00:00:00.000000Z"}})";
+  Start("", 2, FreePort());
+  Until([&] { return Asked("GET /apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler"); });
+  const net::HttpResponse resources = Get("/metrics/resources");
+  EXPECT_EQ(resources.status, 200);
+  EXPECT_EQ(resources.body, "");
+  EXPECT_EQ(resources.content_type, "");
+  EXPECT_EQ(Get("/debug/decisions?pod=ns/a").status, 404);
+  EXPECT_THAT(Get("/metrics").body, HasSubstr("leader_election_master_status{name=\"kube-scheduler\"} 0\n"));
 }
 
 TEST_F(SchedulerProcessTest, AConfigurationThatNobodyCanRunIsAnError) {

@@ -22,7 +22,8 @@ ApiLink::ApiLink(const client::Kubeconfig& config, std::function<void(const std:
     : credentials_(config, kTokenLookEvery, std::move(warn)), pacer_(kQps, kBurst) {}
 
 Result<std::unique_ptr<ApiLink>> ApiLink::Connect(const client::Kubeconfig& config, const std::string& user_agent,
-                                                  std::function<void(const std::string&)> warn) {
+                                                  std::function<void(const std::string&)> warn,
+                                                  client::RequestObserver* observer) {
   std::unique_ptr<ApiLink> link(new ApiLink(config, warn));
   net::ClientOptions http;
   http.url = config.server;
@@ -35,7 +36,8 @@ Result<std::unique_ptr<ApiLink>> ApiLink::Connect(const client::Kubeconfig& conf
   http.max_response_bytes = kMaxAnswer;
   Result<std::unique_ptr<net::HttpClient>> client = net::HttpClient::Create(http);
   if (!client.ok()) return client.error().Wrap(config.source);
-  link->requests_ = std::make_unique<client::ApiRequests>(std::move(client).value(), link->credentials_, user_agent);
+  link->requests_ = std::make_unique<client::ApiRequests>(std::move(client).value(), link->credentials_, user_agent,
+                                                          client::ObservedServer::Of(observer, config.server));
   return link;
 }
 

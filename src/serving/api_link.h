@@ -21,9 +21,10 @@ namespace berth::serving {
 class ApiLink {
  public:
   // Errors name the kubeconfig and what is wrong with it. Nothing is asked of the server yet. `warn` is told of files
-  // that cannot be used any more, on any thread.
+  // that cannot be used any more, on any thread; `observer`, which may be null and outlives it, of requests.
   static Result<std::unique_ptr<ApiLink>> Connect(const client::Kubeconfig& config, const std::string& user_agent,
-                                                  std::function<void(const std::string&)> warn);
+                                                  std::function<void(const std::string&)> warn,
+                                                  client::RequestObserver* observer = nullptr);
   ~ApiLink();
   ApiLink(const ApiLink&) = delete;
   ApiLink& operator=(const ApiLink&) = delete;

@@ -126,14 +126,14 @@ Result<std::unique_ptr<ApiLink>> SecureServer::Link(const std::string& kubeconfi
     const Result<client::Kubeconfig> config = client::LoadKubeconfig(kubeconfig);
     if (!config.ok()) return config.error().Wrap(failure);
     for (const std::string& warning : client::WarningsOf(*config)) warn(warning);
-    auto link = ApiLink::Connect(*config, around_.user_agent, warn);
+    auto link = ApiLink::Connect(*config, around_.user_agent, warn, around_.requests);
     if (!link.ok()) return link.error().Wrap(failure);
     return link;
   }
   if (around_.in_cluster.host.empty() || around_.in_cluster.port.empty()) return std::unique_ptr<ApiLink>();
   const Result<client::Kubeconfig> config = client::LoadInCluster(around_.in_cluster);
   if (config.ok()) {
-    auto link = ApiLink::Connect(*config, around_.user_agent, warn);
+    auto link = ApiLink::Connect(*config, around_.user_agent, warn, around_.requests);
     if (link.ok()) return link;
     warn(std::string("failed to read in-cluster kubeconfig for delegated ") + purpose + ": " + link.error().text());
   } else {

@@ -27,13 +27,14 @@
 
 namespace berth::serving {
 
-// What is around it. REQUIRES: clocks, log and observer outlive the server.
+// What is around it. REQUIRES: clocks, log and observers outlive the server.
 struct ServingSurroundings {
   util::Log& log;
   const Clock& wall_clock;    // for dates
   const Clock& steady_clock;  // for how long answers are kept
   std::string user_agent = "kube-scheduler";
   ServingObserver* observer = nullptr;                                // may be null
+  client::RequestObserver* requests = nullptr;                        // that we send; may be null
   client::InCluster in_cluster = client::InClusterFromEnvironment();  // where no kubeconfig is given
   std::function<uint64_t()> random = nullptr;                         // null: a generator of its own
   ReviewRetries retries = {};

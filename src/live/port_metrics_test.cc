@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// What requests to an API server and requests on the port leave behind for a scrape.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "live/client_metrics.h"
+#include "live/serving_metrics.h"
+
+namespace berth::live {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(ClientMetricsTest, RequestsAreCountedAsClientGoDoes) {
+  util::Metrics metrics;
+  ClientMetrics client(metrics);
+  client.Paced("h:6443", "POST", 0.3);
+  client.Tried("h:6443", "POST", 429, 300, false);
+  client.Tried("h:6443", "POST", 201, 300, true);
+  client.Finished("h:6443", "POST", 0.7, 2000);
+  client.Tried("h:6443", "GET", 0, 0, false);
+  const std::string text = metrics.Text();
+  for (const char* line : {
+           "rest_client_requests_total{code=\"429\",host=\"h:6443\",method=\"POST\"} 1\n",
+           "rest_client_requests_total{code=\"201\",host=\"h:6443\",method=\"POST\"} 1\n",
+           "rest_client_requests_total{code=\"<error>\",host=\"h:6443\",method=\"GET\"} 1\n",
+           "rest_client_request_retries_total{code=\"201\",host=\"h:6443\",verb=\"POST\"} 1\n",
+           "rest_client_rate_limiter_duration_seconds_bucket{host=\"h:6443\",verb=\"POST\",le=\"0.5\"} 1\n",
+           "rest_client_request_duration_seconds_bucket{host=\"h:6443\",verb=\"POST\",le=\"0.5\"} 0\n",
+           "rest_client_request_duration_seconds_bucket{host=\"h:6443\",verb=\"POST\",le=\"60\"} 1\n",
+           "rest_client_request_size_bytes_bucket{host=\"h:6443\",verb=\"POST\",le=\"512\"} 2\n",
+           "rest_client_response_size_bytes_bucket{host=\"h:6443\",verb=\"POST\",le=\"4096\"} 1\n",
+       })
+    EXPECT_THAT(text, HasSubstr(line));
+}
+
+TEST(ServingMetricsTest, WhoAskedIsCountedByResultAndNotByName) {
+  util::Metrics metrics;
+  ServingMetrics port(metrics);
+  port.Authenticated("success", "kubelet", 0.003);
+  port.Authenticated("success", "somebody@example.com", 0.003);
+  port.Authenticated("success", "anybody", 0.003);
+  port.Authenticated("error", "", 0.003);
+  port.Authorized("no-opinion", 0.003);
+  port.TokenReviewed("201", 0.6);
+  port.AccessReviewed("<error>", 20);
+  port.TokenLookedUp(true);
+  port.TokenLookedUp(false);
+  port.TokenLookedUp(false);
+  const std::string text = metrics.Text();
+  for (const char* line : {
+           "authentication_attempts{result=\"success\"} 3\n",
+           "authentication_attempts{result=\"error\"} 1\n",
+           "authentication_duration_seconds_bucket{result=\"success\",le=\"0.004\"} 3\n",
+           "authenticated_user_requests{username=\"kubelet\"} 1\n",
+           "authenticated_user_requests{username=\"email_id\"} 1\n",
+           "authenticated_user_requests{username=\"other\"} 1\n",
+           "authorization_attempts_total{result=\"no-opinion\"} 1\n",
+           "authorization_duration_seconds_count{result=\"no-opinion\"} 1\n",
+           "apiserver_delegated_authn_request_total{code=\"201\"} 1\n",
+           "apiserver_delegated_authn_request_duration_seconds_bucket{code=\"201\",le=\"0.7\"} 1\n",
+           "apiserver_delegated_authz_request_total{code=\"<error>\"} 1\n",
+           "apiserver_delegated_authz_request_duration_seconds_bucket{code=\"<error>\",le=\"10\"} 0\n",
+           "authentication_token_cache_request_total{status=\"hit\"} 1\n",
+           "authentication_token_cache_request_total{status=\"miss\"} 2\n",
+       })
+    EXPECT_THAT(text, HasSubstr(line));
+  EXPECT_THAT(text, Not(HasSubstr("example.com")));
+}
+
+}  // namespace
+}  // namespace berth::live

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Builds one Go program once per content of what it is made from, outside the clone, and prints the path of the program:
-# one of those here (oracle, enginebench, extenderargs, extenderbench, fakekubelet, goextender, rigtool), or one of Kubernetes v1.36.4
-# (kube-apiserver, kube-controller-manager, kube-scheduler, kubectl) or etcd, from their modules.
+# one of those here (oracle, enginebench, extenderargs, extenderbench, fakekubelet, faultproxy, goextender, rigtool), or one of
+# Kubernetes v1.36.4 (kube-apiserver, kube-controller-manager, kube-scheduler, kubectl) or etcd, from their modules.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 usage() { echo "usage: build-program.sh NAME, see its first lines" >&2; exit 2; }
@@ -12,7 +12,7 @@ cd "$here"
 # Upstream asks its own version, which a build from modules does not know.
 version="-X k8s.io/component-base/version.gitVersion=v1.36.4"
 case $name in
-  oracle | enginebench | extenderargs | extenderbench | fakekubelet | goextender | rigtool)
+  oracle | enginebench | extenderargs | extenderbench | fakekubelet | faultproxy | goextender | rigtool)
     package=./$name flags=$version
     set -- "$name"/*.go ;;
   kube-apiserver | kube-controller-manager | kube-scheduler | kubectl | etcd)

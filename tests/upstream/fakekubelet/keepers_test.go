@@ -8,8 +8,10 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/utils/ptr"
@@ -140,6 +142,40 @@ func TestForeignNodeGetsReadyUnlessStopped(t *testing.T) {
 		if apierrors.IsNotFound(err) == want {
 			t.Errorf("%s: lease: %v", name, err)
 		}
+	}
+}
+
+func TestPodThatFindsNoRoomIsRejected(t *testing.T) {
+	node := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "small"}, Status: v1.NodeStatus{Allocatable: v1.ResourceList{
+		v1.ResourceCPU: resource.MustParse("2"), v1.ResourceMemory: resource.MustParse("1Gi"), v1.ResourcePods: resource.MustParse("3")}}}
+	asking := func(name, cpu, memory string) *v1.Pod {
+		p := pod(name, "small")
+		p.UID = types.UID(name)
+		p.Spec.Containers[0].Resources.Requests = v1.ResourceList{
+			v1.ResourceCPU: resource.MustParse(cpu), v1.ResourceMemory: resource.MustParse(memory)}
+		return p
+	}
+	pods := []*v1.Pod{asking("first", "1500m", "100Mi"), asking("cpu", "501m", "1Mi"), asking("memory", "1m", "1000Mi"),
+		asking("second", "500m", "100Mi"), asking("third", "0", "0"), asking("fourth", "0", "0")}
+	objects := []runtime.Object{node}
+	for _, p := range pods {
+		objects = append(objects, p)
+	}
+	w := newWorld(t, objects...)
+	w.pods.ledger = newLedger(w.nodes.lister)
+	want := map[string]string{"cpu": "OutOfcpu", "memory": "OutOfmemory", "fourth": "OutOfpods"}
+	for _, p := range pods {
+		if err := w.pods.sync(t.Context(), "default/"+p.Name); err != nil {
+			t.Fatal(err)
+		}
+		got, err := w.client.CoreV1().Pods("default").Get(t.Context(), p.Name, metav1.GetOptions{})
+		if err != nil || got.Status.Reason != want[p.Name] || (got.Status.Phase == v1.PodFailed) != (want[p.Name] != "") {
+			t.Errorf("%s: %s %q, want %q (%v)", p.Name, got.Status.Phase, got.Status.Reason, want[p.Name], err)
+		}
+	}
+	w.pods.ledger.remove(pods[0])
+	if refused := w.pods.ledger.admit(pods[1]); refused != nil {
+		t.Errorf("a pod that has gone leaves room, but %+v", *refused)
 	}
 }
 

@@ -30,15 +30,16 @@ func main() {
 	cpu := flag.String("cpu", "8", "cpu of a node that is made")
 	memory := flag.String("memory", "32Gi", "memory of a node that is made")
 	health := flag.String("health-address", "", "answer GET /healthz here once the nodes exist")
+	reject := flag.Bool("reject-overcommitted", false, "a pod for which its node has no room fails: OutOfcpu, OutOfmemory, OutOfpods")
 	klog.InitFlags(nil)
 	flag.Parse()
-	if err := run(*kubeconfig, *nodes, *cpu, *memory, *health); err != nil {
+	if err := run(*kubeconfig, *nodes, *cpu, *memory, *health, *reject); err != nil {
 		fmt.Fprintln(os.Stderr, "fakekubelet:", err)
 		os.Exit(1)
 	}
 }
 
-func run(kubeconfig string, count int, cpu, memory, health string) error {
+func run(kubeconfig string, count int, cpu, memory, health string, reject bool) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	if kubeconfig == "" || count < 0 || flag.NArg() > 0 {
@@ -64,8 +65,11 @@ func run(kubeconfig string, count int, cpu, memory, health string) error {
 	factory := informers.NewSharedInformerFactory(client, 0)
 	nodes := &nodeKeeper{client: client, lister: factory.Core().V1().Nodes().Lister(), resources: resources}
 	pods := &podKeeper{client: client, lister: factory.Core().V1().Pods().Lister()}
-	nodeQueue := follow(factory.Core().V1().Nodes().Informer())
-	podQueue := follow(factory.Core().V1().Pods().Informer())
+	nodeQueue := follow(factory.Core().V1().Nodes().Informer(), nil)
+	if reject {
+		pods.ledger = newLedger(factory.Core().V1().Nodes().Lister())
+	}
+	podQueue := follow(factory.Core().V1().Pods().Informer(), pods.ledger)
 	factory.Start(ctx.Done())
 	factory.WaitForCacheSync(ctx.Done())
 
@@ -88,10 +92,14 @@ func run(kubeconfig string, count int, cpu, memory, health string) error {
 
 type queue = workqueue.TypedRateLimitingInterface[string]
 
-// follow queues the key of every object that comes or changes. Events that come while a key waits are one.
-func follow(informer cache.SharedIndexInformer) queue {
+// follow queues the key of every object that comes or changes. Events that come while a key waits are one. The ledger, where
+// there is one, hears of each first.
+func follow(informer cache.SharedIndexInformer, ledger *ledger) queue {
 	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]())
 	add := func(object any) {
+		if ledger != nil {
+			ledger.changed(object)
+		}
 		if key, err := cache.MetaNamespaceKeyFunc(object); err == nil {
 			q.Add(key)
 		}
@@ -100,6 +108,11 @@ func follow(informer cache.SharedIndexInformer) queue {
 	_, _ = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    add,
 		UpdateFunc: func(_, now any) { add(now) },
+		DeleteFunc: func(object any) {
+			if ledger != nil {
+				ledger.gone(object)
+			}
+		},
 	})
 	return q
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Pods: a bound one runs at once, a deleted one is gone at once. Nothing ever exits or fails.
+// Pods: a bound one runs at once, a deleted one is gone at once. Nothing ever exits, and nothing fails but what its kubelet
+// rejects.
 package main
 
 import (
@@ -14,12 +15,14 @@ import (
 	"k8s.io/client-go/kubernetes"
 	listers "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
 )
 
 type podKeeper struct {
 	client kubernetes.Interface
 	lister listers.PodLister
+	ledger *ledger // nil: every pod is taken
 }
 
 func (k *podKeeper) sync(ctx context.Context, key string) error {
@@ -41,7 +44,7 @@ func (k *podKeeper) sync(ctx context.Context, key string) error {
 	case pod.DeletionTimestamp != nil:
 		err = k.remove(ctx, pod)
 	case pod.Status.Phase == v1.PodPending || pod.Status.Phase == "":
-		err = k.start(ctx, pod)
+		err = k.admit(ctx, pod)
 	}
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return nil // gone, or changed: then its next event brings us back
@@ -57,6 +60,25 @@ func (k *podKeeper) remove(ctx context.Context, pod *v1.Pod) error {
 		GracePeriodSeconds: ptr.To[int64](0),
 		Preconditions:      metav1.NewUIDPreconditions(string(pod.UID)),
 	})
+}
+
+// admit starts the pod, or says as a kubelet does why not.
+func (k *podKeeper) admit(ctx context.Context, pod *v1.Pod) error {
+	if k.ledger == nil {
+		return k.start(ctx, pod)
+	}
+	refused := k.ledger.admit(pod)
+	if refused == nil {
+		return k.start(ctx, pod)
+	}
+	changed := pod.DeepCopy()
+	changed.Status.Phase = v1.PodFailed
+	changed.Status.Reason = "OutOf" + string(refused.resource)
+	changed.Status.Message = fmt.Sprintf("Pod was rejected: Node didn't have enough resource: %s, requested: %d, used: %d, capacity: %d",
+		refused.resource, refused.requested, refused.used, refused.capacity)
+	klog.InfoS("Rejected", "pod", klog.KObj(pod), "node", pod.Spec.NodeName, "reason", changed.Status.Reason)
+	_, err := k.client.CoreV1().Pods(pod.Namespace).UpdateStatus(ctx, changed, metav1.UpdateOptions{})
+	return err
 }
 
 func (k *podKeeper) start(ctx context.Context, pod *v1.Pod) error {

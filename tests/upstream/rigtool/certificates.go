@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// One authority for everything on the rig, and the kubeconfigs of its users.
+// One authority for everything on the rig, another for the proxy in front of it, and the kubeconfigs of its users.
 package main
 
 import (
@@ -25,6 +25,7 @@ type subject struct {
 	user   string
 	group  string
 	server bool
+	signer string // the authority; empty: ca
 }
 
 var subjects = []subject{
@@ -34,24 +35,48 @@ var subjects = []subject{
 	{file: "kube-scheduler", user: "system:kube-scheduler"},
 	{file: "extender", user: "extender", server: true}, // for tests of extenders over TLS
 	{file: "extender-client", user: "extender-client"},
+	// Whom servers believe about who is asking (X-Remote-User). Signed by another authority: it is not a user itself.
+	{file: "front-proxy", user: "front-proxy", signer: frontProxyAuthority},
+	// The same authority, but not one of the names that are allowed.
+	{file: "back-proxy", user: "back-proxy", signer: frontProxyAuthority},
 }
+
+const frontProxyAuthority = "front-proxy-ca"
 
 var serverNames = []string{"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc",
 	"kubernetes.default.svc.cluster.local"}
 
-func writeCertificates(dir string) error {
-	authorityKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+type signer struct {
+	certificate *x509.Certificate
+	key         *ecdsa.PrivateKey
+}
+
+func writeAuthority(dir, file, name string) (signer, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return err
+		return signer{}, err
 	}
-	authority := template("berth-rig", "")
+	authority := template(name, "")
 	authority.IsCA = true
 	authority.BasicConstraintsValid = true
 	authority.KeyUsage = x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature
-	if err := writePair(dir, "ca", authority, authority, authorityKey, authorityKey); err != nil {
+	return signer{authority, key}, writePair(dir, file, authority, authority, key, key)
+}
+
+func writeCertificates(dir string) error {
+	authority, err := writeAuthority(dir, "ca", "berth-rig")
+	if err != nil {
+		return err
+	}
+	frontProxy, err := writeAuthority(dir, frontProxyAuthority, "berth-rig-front-proxy")
+	if err != nil {
 		return err
 	}
 	for _, s := range subjects {
+		by := authority
+		if s.signer == frontProxyAuthority {
+			by = frontProxy
+		}
 		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 		if err != nil {
 			return err
@@ -64,7 +89,7 @@ func writeCertificates(dir string) error {
 			certificate.DNSNames = serverNames
 			certificate.IPAddresses = []net.IP{net.IPv4(127, 0, 0, 1), net.IPv4(10, 0, 0, 1), net.IPv6loopback}
 		}
-		if err := writePair(dir, s.file, certificate, authority, key, authorityKey); err != nil {
+		if err := writePair(dir, s.file, certificate, by.certificate, key, by.key); err != nil {
 			return err
 		}
 	}

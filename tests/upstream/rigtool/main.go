@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Rigtool does for the script `controlplane` what a shell does badly: certificates, free ports, a look at a health
-// endpoint, a scheduler configuration made to fit.
+// Rigtool does for the scripts around a control plane what a shell does badly: certificates, free ports, a look at an
+// endpoint, a scheduler configuration made to fit, thousands of objects, and what must be so after each scenario.
 package main
 
 import (
@@ -28,9 +28,11 @@ const usage = `usage: rigtool ports N                                N free loop
        rigtool certificates DIR                       an authority and what it signed, into an empty folder
        rigtool kubeconfig DIR USER SERVER             a kubeconfig of one of those users, on stdout
        rigtool get DIR URL                            succeeds if the answer is 200; as user admin
-       rigtool call METHOD URL [DIR [USER]]           body on stdin, status and answer on stdout; with https, DIR has the
-                                                      authority, USER's certificate is shown
-       rigtool scheduler-config FILE KUBECONFIG       FILE with that kubeconfig if it names none, on stdout`
+       rigtool call METHOD URL [DIR [USER [HEADER...]]]
+                                                      body on stdin, status and answer on stdout; with https, DIR has the
+                                                      authority, USER's certificate is shown; a HEADER is "Name: value"
+       rigtool scheduler-config FILE KUBECONFIG       FILE with that kubeconfig if it names none, on stdout
+       rigtool nodes|pods|heartbeat|churn|clear|check|audit|measure|sample|compare-metrics|compare-json --help`
 
 func main() {
 	if err := run(os.Args[1:]); err != nil {
@@ -39,7 +41,27 @@ func main() {
 	}
 }
 
+// What has options of its own, each in a file of that name or beside those it works with.
+var commands = map[string]func(args []string) error{
+	"nodes":           makeNodes,
+	"heartbeat":       heartbeat,
+	"pods":            makePods,
+	"churn":           churn,
+	"clear":           clearCluster,
+	"check":           check,
+	"audit":           audit,
+	"measure":         measure,
+	"sample":          sample,
+	"compare-metrics": compareMetrics,
+	"compare-json":    compareJSON,
+}
+
 func run(args []string) error {
+	if len(args) > 0 {
+		if command, ok := commands[args[0]]; ok {
+			return command(args[1:])
+		}
+	}
 	switch {
 	case len(args) == 2 && args[0] == "ports":
 		return printPorts(args[1])
@@ -49,7 +71,7 @@ func run(args []string) error {
 		return printKubeconfig(args[1], args[2], args[3])
 	case len(args) == 3 && args[0] == "get":
 		return get(args[1], args[2])
-	case len(args) >= 3 && len(args) <= 5 && args[0] == "call":
+	case len(args) >= 3 && args[0] == "call":
 		return call(args[1], args[2], args[3:])
 	case len(args) == 3 && args[0] == "scheduler-config":
 		return printSchedulerConfig(args[1], args[2])
@@ -97,7 +119,8 @@ func newClient(dir, user string) (*http.Client, error) {
 		if err != nil {
 			return nil, err
 		}
-		config.Certificates = []tls.Certificate{certificate}
+		// Shown whatever authorities the server names: tests show wrong ones, too.
+		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &certificate, nil }
 	}
 	return &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{TLSClientConfig: config}}, nil
 }
@@ -120,9 +143,9 @@ func get(dir, url string) error {
 }
 
 // call prints the status on a line, then the answer; JSON with sorted keys and no blanks, so that a shell can compare it.
-func call(method, url string, pki []string) error {
-	pki = append(pki, "", "")
-	client, err := newClient(pki[0], pki[1])
+func call(method, url string, rest []string) error {
+	rest = append(rest, "", "")
+	client, err := newClient(rest[0], rest[1])
 	if err != nil {
 		return err
 	}
@@ -135,6 +158,13 @@ func call(method, url string, pki []string) error {
 		return err
 	}
 	request.Header.Set("Content-Type", "application/json")
+	for _, header := range rest[2:] {
+		if name, value, ok := strings.Cut(header, ": "); ok {
+			request.Header.Add(name, value)
+		} else if header != "" {
+			return fmt.Errorf("call: want a header \"Name: value\", got %q", header)
+		}
+	}
 	response, err := client.Do(request)
 	if err != nil {
 		return err

@@ -6,13 +6,15 @@ set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 UPSTREAM=$here/../upstream
 usage() {
-  echo "usage: run.sh [--rig DIR] [--from FOLDER] BERTH [STORY...]" >&2
+  echo "usage: run.sh [--rig DIR] [--from FOLDER] [--quick] BERTH [STORY...]" >&2
   echo "  --rig: on a control plane that runs already; --from: stories of another folder, which lists them in a file" >&2
+  echo "  \`stories\`, those of --quick in \`quick\`, and what \`controlplane up\` is told in \`rig\`" >&2
   exit 2
 }
 RIG=
 own=yes
 from=$here
+QUICK=
 while [ $# -gt 0 ]; do
   case $1 in
     --rig)
@@ -26,6 +28,10 @@ while [ $# -gt 0 ]; do
       from=$(cd "$2" && pwd) || exit 2
       shift 2
       ;;
+    --quick)
+      QUICK=yes
+      shift
+      ;;
     -*) usage ;;
     *) break ;;
   esac
@@ -34,14 +40,19 @@ done
 BERTH=$(readlink -f "$1")
 [ -x "$BERTH" ] || { echo "run.sh: no program $1" >&2; exit 2; }
 shift
+list=$from/stories
+[ -z "$QUICK" ] || [ ! -r "$from/quick" ] || list=$from/quick
 # shellcheck disable=SC2046 # names without spaces
-[ $# -gt 0 ] || set -- $(cat "$from/stories")
+[ $# -gt 0 ] || set -- $(cat "$list")
+up=(--nodes 2)
+# shellcheck disable=SC2207 # options without spaces
+[ ! -r "$from/rig" ] || up=($(cat "$from/rig"))
 for story in "$@"; do
   [ -r "$from/$story.sh" ] || { echo "run.sh: no story $story" >&2; exit 2; }
 done
 scratch=$(mktemp -d)
 [ "$own" = no ] || RIG=$scratch/rig
-export RIG BERTH UPSTREAM
+export RIG BERTH UPSTREAM QUICK
 
 passed=0
 failed=0
@@ -68,7 +79,7 @@ trap 'failed=$((failed + 1)); exit 130' INT TERM HUP
 
 # In the background and waited for, here and below: a signal is handled at once, and not when the child is through.
 if [ "$own" = yes ]; then
-  "$UPSTREAM/controlplane" up --nodes 2 --no-scheduler --dir "$RIG" &
+  "$UPSTREAM/controlplane" up "${up[@]}" --no-scheduler --dir "$RIG" &
   child=$!
   if ! wait "$child"; then
     failed=1

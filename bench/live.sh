@@ -1,0 +1,153 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Berth and kube-scheduler v1.36.4 on one control plane, in turn: pods that wait when the scheduler starts.
+#   bench/live.sh [-b BERTH] [--nodes N] [--pods N] [--runs N] [--qps N] [--keep]
+#   bench/live.sh --idle [-b BERTH] [--nodes N] [--pods N] [--seconds N] [--heartbeats N]
+#   -b            the program; default: build/release/berth
+#   --nodes       5000    --pods  20000 (idle: 50000)    --runs  5, of each    --qps  5000, and as many at once
+#   --idle        all pods are bound already; CPU while so many nodes a second report (--heartbeats, 17) for --seconds (60)
+#   --keep        keep the logs
+# Two cores, no kubelets, no controller manager, no priority and fairness, etcd without fsync; no election, no port, -v=0. From
+# the first binding to the last event: pods a second; of the scheduler's process: CPU per pod, peak memory, time from its
+# start to the first binding. The answers are checked before a figure is printed: every pod bound, none twice, no node
+# overcommitted, every event there. Needs Go. Exit code 1: an answer is wrong, or, at the default size, a figure is missed.
+set -euo pipefail
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+usage() { sed -n '3,14s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 2; }
+berth=$top/build/release/berth nodes=5000 pods= runs=5 qps=5000 idle=no seconds=60 heartbeats=17 keep=no
+while [ $# -gt 0 ]; do
+  case $1 in
+    -b | --nodes | --pods | --runs | --qps | --seconds | --heartbeats)
+      [ $# -gt 1 ] || usage
+      if [ "$1" = -b ]; then berth=$2; else
+        case $2 in '' | *[!0-9]* | 0) echo "$1: want a number greater than 0, got \"$2\"" >&2; exit 2 ;; esac
+        declare "${1#--}=$2"
+      fi
+      shift 2
+      ;;
+    --idle) idle=yes; shift ;;
+    --keep) keep=yes; shift ;;
+    *) usage ;;
+  esac
+done
+[ -n "$pods" ] || if [ "$idle" = yes ]; then pods=50000; else pods=20000; fi
+[ -x "$berth" ] || { echo "$berth is not there: ./run builds it, -b names another" >&2; exit 2; }
+berth=$(readlink -f "$berth")
+
+# On a larger machine, the first two cores that we may use.
+pin=()
+if [ "$(nproc)" -gt 2 ]; then
+  cores=$(taskset -cp $$ | sed 's/.*: //' | tr ',' '\n' | awk -F- '{ for (i = $1; i <= ($2 == "" ? $1 : $2); i++) print i }')
+  pin=(taskset -c "$(head -n 2 <<<"$cores" | paste -sd,)")
+fi
+scratch=$(mktemp -d)
+rig=$scratch/rig
+pid= beats=
+end() {
+  local code=$?
+  trap - EXIT INT TERM HUP
+  for one in $pid $beats; do kill -9 "$one" 2>/dev/null || true; done
+  [ ! -e "$rig/.controlplane" ] || "$top/tests/upstream/controlplane" down --dir "$rig" || code=1
+  if [ "$keep" = yes ] || [ "$code" -ne 0 ]; then echo "logs are kept in $scratch" >&2; else rm -rf "$scratch"; fi
+  exit "$code"
+}
+trap end EXIT
+trap 'exit 130' INT TERM HUP
+
+# In-flight limits are what is left without priority and fairness; they would hold back the one that sends more at once.
+${pin[@]+"${pin[@]}"} "$top/tests/upstream/controlplane" up --no-kubelets "$nodes" --no-scheduler --dir "$rig" \
+  --api-server-flag=--enable-priority-and-fairness=false --api-server-flag=--max-requests-inflight=0 \
+  --api-server-flag=--max-mutating-requests-inflight=0 >"$scratch/up.log" 2>&1 || { cat "$scratch/up.log" >&2; exit 1; }
+tail -n 2 "$scratch/up.log" | head -n 1
+rigtool() {
+  local command=$1
+  shift
+  "$rig/bin/rigtool" "$command" --kubeconfig "$rig/kubeconfig" "$@"
+}
+# start WHO LOG: as pid.
+start() {
+  local program=("$berth" scheduler)
+  [ "$1" = berth ] || program=("$rig/bin/kube-scheduler")
+  ${pin[@]+"${pin[@]}"} "${program[@]}" --kubeconfig "$rig/kube-scheduler.kubeconfig" --kube-api-qps "$qps" --kube-api-burst "$qps" \
+    --leader-elect=false --secure-port=0 -v=0 </dev/null >"$2" 2>&1 &
+  pid=$!
+}
+stop() {
+  kill "$pid" 2>/dev/null || true
+  wait "$pid" 2>/dev/null || true
+  pid=
+}
+median() { sort -n | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
+figure() { sed -n "s/^$1 //p" "$2"; }
+whole=no # the size that figures are asked for
+
+if [ "$idle" = yes ]; then
+  [ "$nodes/$pods/$heartbeats" != 5000/50000/17 ] || whole=yes
+  rigtool pods --count "$pods" --on-nodes "$nodes"
+  echo "| $nodes nodes, $pods pods, $heartbeats node updates a second, $seconds s | kube-scheduler | berth | asked for |"
+  echo "|---|---|---|---|"
+  for who in stock berth; do
+    start "$who" "$scratch/$who.log"
+    rigtool heartbeat --rate "$heartbeats" --seconds $((seconds + 40)) >"$scratch/heartbeat.log" 2>&1 &
+    beats=$!
+    sleep 30 # lists are read, and what was left of them is given back
+    "$rig/bin/rigtool" sample --pid "$pid" --seconds "$seconds" --every "${seconds}s" >"$scratch/$who.sample"
+    wait "$beats" || { cat "$scratch/heartbeat.log" >&2; exit 1; }
+    beats=
+    stop
+  done
+  for name in cpu_percent rss_mb peak_mb; do
+    asked=
+    [ "$name" != cpu_percent ] || asked="≤ 1"
+    echo "| $name | $(figure "$name" "$scratch/stock.sample") | $(figure "$name" "$scratch/berth.sample") | $asked |"
+  done
+  [ "$whole" = no ] || awk -v a="$(figure cpu_percent "$scratch/berth.sample")" 'BEGIN { exit a > 1 }'
+  exit 0
+fi
+
+[ "$nodes/$pods/$qps" != 5000/20000/5000 ] || whole=yes
+names="pods_per_s cpu_us_per_pod peak_mb first_binding_s"
+echo "| run | | pods/s | CPU per pod, µs | peak memory, MB | first binding, s |"
+echo "|---|---|---|---|---|---|"
+for ((run = 1; run <= runs; run++)); do
+  for who in stock berth; do
+    rigtool pods --count "$pods" --prefix "$who-$run-" >"$scratch/pods.log" 2>&1 || { cat "$scratch/pods.log" >&2; exit 1; }
+    sleep 3 # what the API server and etcd put off while pods were made
+    out=$scratch/$who-$run
+    start "$who" "$out.log"
+    rigtool measure --pid "$pid" --pods "$pods" >"$out" || { tail -n 5 "$out.log" >&2; exit 1; }
+    stop
+    if ! rigtool check --want "$pods" >"$scratch/check.log" 2>&1; then
+      echo "$who, run $run: the answers are wrong" >&2
+      cat "$scratch/check.log" >&2
+      exit 1
+    fi
+    printf '| %d | %s |' "$run" "$who"
+    for name in $names; do printf ' %s |' "$(figure "$name" "$out")"; done
+    printf '\n'
+    [ "$run/$who" = "$runs/berth" ] || rigtool clear
+  done
+done
+status=0
+middle() { for ((run = 1; run <= runs; run++)); do figure "$1" "$scratch/$2-$run"; done | median; }
+# ratios NAME: how many times better Berth was, in each run.
+ratios() {
+  for ((run = 1; run <= runs; run++)); do
+    awk -v name="$1" -v s="$(figure "$1" "$scratch/stock-$run")" -v b="$(figure "$1" "$scratch/berth-$run")" \
+      'BEGIN { printf "%.2f\n", name == "pods_per_s" ? b / s : s / b }'
+  done
+}
+echo
+echo "| medians of $runs | kube-scheduler | berth | times better | asked for |"
+echo "|---|---|---|---|---|"
+while read -r name asked; do
+  ratio=$(ratios "$name" | median)
+  echo "| $name | $(middle "$name" stock) | $(middle "$name" berth) | **$ratio** | ≥ $asked |"
+  [ "$whole" = no ] || awk -v a="$ratio" -v b="$asked" 'BEGIN { exit a < b }' || status=1
+done <<END
+pods_per_s 2.3
+cpu_us_per_pod 10
+peak_mb 4
+first_binding_s 2
+END
+exit "$status"

@@ -309,9 +309,11 @@ class Journal final : public Observer {
   void OnPermitWaited(Code code, Duration waited) override {
     measured.push_back("Permit " + std::string(ToString(code)) + " " + Seconds(waited));
   }
-  void OnPreemption(size_t victims) override { measured.push_back("victims " + std::to_string(victims)); }
-  void OnPreempted(bool ok, Duration took) override {
-    measured.push_back((ok ? "preempted after " : "not preempted after ") + Seconds(took));
+  void OnPreemptionBegun(const Preemption& preemption) override {
+    measured.push_back("victims " + std::to_string(preemption.victims));
+  }
+  void OnPreemptionEnded(const Preemption& preemption) override {
+    measured.push_back((preemption.succeeded ? "preempted after " : "not preempted after ") + Seconds(preemption.took));
   }
   bool TimesEvents() const override { return true; }
   void OnEventHandled(const ClusterEvent& event, Duration took) override {

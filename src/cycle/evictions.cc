@@ -8,16 +8,15 @@ namespace berth::cycle {
 
 void Evictions::Start(const Ptr<Pod>& preemptor, const PreemptionCandidate& chosen, const std::string& plugin) {
   auto run = std::make_shared<Run>();
-  run->began = core_.clock.Now();
   run->preemptor = preemptor;
   run->node = chosen.node;
   run->plugin = plugin;
   for (const auto& victim : chosen.victims)
     if (!victim->terminating()) run->victims.push_back(victim);
   if (run->victims.empty()) return;
-  if (core_.options.observer) core_.options.observer->OnPreemption(chosen.victims.size());
-  running_[preemptor->uid()] = run;
   run->all = chosen.victims.size();
+  run->began = core_.clock.Now();
+  running_[preemptor->uid()] = run;
   core_.Tell(&Observer::OnPreemptionBegun, Describe(*run));
 
   for (const Ptr<Pod>& pod : core_.state.NominatedTo(run->node)) {
@@ -82,8 +81,8 @@ void Evictions::Delete(const std::shared_ptr<Run>& run, const Ptr<Pod>& victim) 
   }));
 }
 
-Preemption Evictions::Describe(const Run& run) {
-  return {*run.preemptor, run.node, run.all, run.victims.size(), !run.failed};
+Preemption Evictions::Describe(const Run& run) const {
+  return {*run.preemptor, run.node, run.all, run.victims.size(), !run.failed, core_.clock.Now() - run.began};
 }
 
 void Evictions::Evicted(const Run& run, const Pod& victim, bool in_memory) {
@@ -114,7 +113,6 @@ void Evictions::Finish(const std::shared_ptr<Run>& run) {
   // A later run for the same pod may have begun: the news of the last deletion can be faster than its answer.
   const auto it = running_.find(run->preemptor->uid());
   if (it != running_.end() && it->second == run) running_.erase(it);
-  if (core_.options.observer) core_.options.observer->OnPreempted(!run->failed, core_.clock.Now() - run->began);
   // A victim whose binding has failed meanwhile was pending when it was deleted: no pod leaves a node any more, so
   // nobody else would wake a preemptor that was kept back until now.
   const bool unheard =

@@ -193,11 +193,13 @@ void SchedulerMetrics::OnPermitWaited(Code code, Duration waited) {
   }).Observe(Seconds(waited));
 }
 
-void SchedulerMetrics::OnPreemption(size_t victims) { victims_.Observe(static_cast<double>(victims)); }
+void SchedulerMetrics::OnPreemptionBegun(const cycle::Preemption& preemption) {
+  victims_.Observe(static_cast<double>(preemption.victims));
+}
 
-void SchedulerMetrics::OnPreempted(bool ok, Duration took) {
-  (ok ? preempted_ : not_preempted_).Add();
-  (ok ? preempting_ : failing_to_preempt_).Observe(Seconds(took));
+void SchedulerMetrics::OnPreemptionEnded(const cycle::Preemption& preemption) {
+  (preemption.succeeded ? preempted_ : not_preempted_).Add();
+  (preemption.succeeded ? preempting_ : failing_to_preempt_).Observe(Seconds(preemption.took));
 }
 
 void SchedulerMetrics::OnHint(const std::string& plugin, const ClusterEvent& event, QueueingHint said, Duration took) {

@@ -31,8 +31,8 @@ class SchedulerMetrics final : public cycle::Observer {
   void OnNotBound(const cycle::NotBound& failed) override;
   void OnQueueMove(const queue::QueuedPodInfo& info, queue::Place place, std::string_view event) override;
   void OnPermitWaited(Code code, Duration waited) override;
-  void OnPreemption(size_t victims) override;
-  void OnPreempted(bool ok, Duration took) override;
+  void OnPreemptionBegun(const cycle::Preemption& preemption) override;
+  void OnPreemptionEnded(const cycle::Preemption& preemption) override;
   void OnHint(const std::string& plugin, const ClusterEvent& event, QueueingHint said, Duration took) override;
   bool TimesEvents() const override { return true; }
   void OnEventHandled(const ClusterEvent& event, Duration took) override;

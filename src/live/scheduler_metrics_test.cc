@@ -114,9 +114,10 @@ TEST_F(SchedulerMetricsTest, ABindingThatFailsIsTheEndOfItsAttempt) {
 }
 
 TEST_F(SchedulerMetricsTest, PreemptionPermitHintsAndNewsAreMeasured) {
-  observer_.OnPreemption(3);
-  observer_.OnPreempted(true, Duration::Millis(30));
-  observer_.OnPreempted(false, Duration::Millis(1));
+  const std::string node = "n";
+  observer_.OnPreemptionBegun({pod_, node, 3, 2});
+  observer_.OnPreemptionEnded({pod_, node, 3, 2, true, Duration::Millis(30)});
+  observer_.OnPreemptionEnded({pod_, node, 3, 2, false, Duration::Millis(1)});
   observer_.OnPermitWaited(Code::kUnschedulable, Duration::Millis(3));
   observer_.OnHint("Fit", {EventResource::kNode, action::kAdd}, QueueingHint::kSkip, Duration{12'000});
   observer_.OnEventHandled({EventResource::kNode, action::kUpdateNodeTaint}, Duration{150'000});

@@ -71,11 +71,20 @@ void ApiRequests::Finish(const Call& call, ApiReply reply, size_t bytes) const {
 
 ApiRequests::~ApiRequests() {
   owner_.Leave();
-  for (const std::shared_ptr<Call>& call : std::exchange(waiting_, {})) {
-    ApiReply reply;
-    reply.status = {0, "the client is closed", ErrorKind::kUnsent};
-    call->done(std::move(reply));
+  std::set<std::shared_ptr<Call>> left;
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;  // answers that are still to come must not wait any more
+    left = std::exchange(waiting_, {});
   }
+  for (const std::shared_ptr<Call>& call : left) Refuse(*call);
+}
+
+// Whoever still holds the call, as the one who is asked for credentials does, holds no callback.
+void ApiRequests::Refuse(Call& call) {
+  ApiReply reply;
+  reply.status = {0, "not sent: the client is closed", ErrorKind::kUnsent};
+  std::exchange(call.done, nullptr)(std::move(reply));
 }
 
 net::Headers ApiRequests::HeadersWith(const std::string& authorization) const {
@@ -114,10 +123,13 @@ void ApiRequests::Drop(const std::shared_ptr<Call>& call) {
 void ApiRequests::Go(const std::shared_ptr<Call>& call) {
   if (util::IsOver(call->request.send_by)) return Drop(call);
   if (const std::optional<std::string> known = credentials_.Known()) return SendWith(call, *known);
+  bool closed = false;
   {
     const std::lock_guard lock(mutex_);
-    waiting_.insert(call);
+    closed = closing_;
+    if (!closed) waiting_.insert(call);
   }
+  if (closed) return Refuse(*call);
   credentials_.Ask([owner = owner_.link(), call](const Result<std::string>& authorization) {
     owner.Call([&](ApiRequests& self) { self.Resume(call, authorization); });
   });

@@ -87,6 +87,7 @@ class ApiRequests {
   net::Headers HeadersWith(const std::string& authorization) const;
   void Pace(const std::shared_ptr<Call>& call);
   static void Drop(const std::shared_ptr<Call>& call);
+  static void Refuse(Call& call);
   void Go(const std::shared_ptr<Call>& call);
   // Credentials have come, or not.
   void Resume(const std::shared_ptr<Call>& call, const Result<std::string>& authorization);
@@ -102,6 +103,7 @@ class ApiRequests {
   const ObservedServer observed_;
   std::mutex mutex_;
   std::set<std::shared_ptr<Call>> waiting_;  // for credentials; under mutex_
+  bool closing_ = false;                     // under mutex_
   util::Owner<ApiRequests> owner_{this};     // of answers about credentials
   std::unique_ptr<net::HttpClient> client_;  // last: its end runs callbacks
 };

@@ -143,6 +143,7 @@ class ClusterApi {
   // comes), then a bookmark with initial_end and the version of it all, then what any watch brings. Nothing of it is
   // older than what was seen before of that kind. closed before initial_end: gone() if the server does not have so new
   // or so old a version, and the next list, streamed or not, asks for whatever it has. Null: this door does not stream.
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): whoever streams keeps them
   virtual std::unique_ptr<Watch> StartStreamedList(Kind, WatchCallbacks) { return nullptr; }
   // The pod as it is now; null unless ok(). Finished pods are found as well.
   virtual void GetPod(const std::string& ns, const std::string& name,

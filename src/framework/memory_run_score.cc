@@ -117,9 +117,7 @@ bool MemoryRun::Score() {
   if (profile_.score.empty()) constant_ = 1;  // as upstream has it when nobody scores at all
   for (size_t i = 0; i < n; ++i) {
     if (skipped_[i]) continue;
-    if (!memory_.scores_[i].remembered) {
-      plain = false;
-    } else if (class_.columns[i].highest != 0) {
+    if (!memory_.scores_[i].remembered || class_.columns[i].highest != 0) {
       plain = false;
     } else if (profile_.score[i].normalization == Normalization::kByMaxReversed) {
       constant_ += kMaxScore * profile_.score[i].weight;

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <deque>
 #include <list>
+#include <map>
 #include <memory>
+#include <utility>
 
 #include "berth/events.h"
 
@@ -45,10 +47,9 @@ class InFlight {
   Events::const_iterator Since(Mark mark) const { return events_.begin() + static_cast<int64_t>(*mark - base_); }
   Events::const_iterator end() const { return events_.end(); }
 
-  template <class Fn>
-  void ForEach(Fn&& fn) const {
-    for (const RecordedEvent& recorded : events_) fn(recorded.event);
-  }
+  // How many are kept of each resource and action.
+  using Counts = std::map<std::pair<EventResource, ActionType>, size_t>;
+  const Counts& counts() const { return counts_; }
   size_t pods() const { return marks_.size(); }
   size_t events() const { return events_.size(); }
   // False when something is kept that nobody can ask for.
@@ -57,6 +58,7 @@ class InFlight {
  private:
   std::list<uint64_t> marks_;  // ascending: positions in the log, counted from its beginning of time
   Events events_;
+  Counts counts_;      // of events_; no zeros
   uint64_t base_ = 0;  // position of events_.front()
 };
 

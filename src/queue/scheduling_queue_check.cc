@@ -40,11 +40,8 @@ std::vector<std::string> SchedulingQueue::RejectorNames(const QueuedPodInfo& inf
 }
 
 std::map<std::string, size_t> SchedulingQueue::RecordedEvents() const {
-  // Most events are alike, and their labels are put together.
-  std::map<std::pair<EventResource, ActionType>, size_t> by_event;
-  in_flight_.ForEach([&](const ClusterEvent& event) { ++by_event[{event.resource, event.actions}]; });
   std::map<std::string, size_t> by_label;
-  for (const auto& [event, count] : by_event) by_label[EventLabel({event.first, event.second})] += count;
+  for (const auto& [event, count] : in_flight_.counts()) by_label[EventLabel({event.first, event.second})] += count;
   return by_label;
 }
 

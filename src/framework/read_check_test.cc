@@ -25,6 +25,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
 // What a plugin says and what it does.
@@ -196,7 +197,7 @@ TEST(ReadCheckTest, PreScoreAndNormalizeAreWatchedToo) {
   script.normalization = Normalization::kOwn;
   script.in_normalize = [](const Cycle& cycle) { cycle.snapshot().node(0); };
   EXPECT_THAT(Said(script),
-              UnorderedElementsAre("plugin Reader read the clock, priority classes or disruption budgets in PreScore, "
+              UnorderedElementsAre("plugin Reader read the clock or priority classes in PreScore, "
                                    "which it does not declare",
                                    "plugin Reader read Node objects in Normalize, which it does not declare"));
 }
@@ -316,6 +317,10 @@ TEST(ReadCheckTest, EveryReadIsCoveredByItsFieldOrItsEpochOnly) {
     cases[i].read(Snapshot(cluster.snapshot(), reads));
     EXPECT_THAT(Undeclared(reads, Depends::OnRow(0), true), ElementsAre(cases[i].what));
     EXPECT_THAT(Undeclared(reads, {0, cases[i].epochs}, true), IsEmpty());
+    EXPECT_THAT(Undeclared(reads, Depends::Everything(), true), IsEmpty());
+    // Objects are watched only if they are named, remembered or not.
+    const bool object = (cases[i].epochs & epoch::kObjects) != 0;
+    EXPECT_THAT(Undeclared(reads, {0, epoch::kUnrememberable}, true), SizeIs(object ? 1 : 0));
     EXPECT_THAT(Undeclared(reads, {row::kAll, cases[i].epochs}, false), IsEmpty());
     EXPECT_THAT(Undeclared(reads, Depends::OnRow(row::kAll), false), ElementsAre(cases[i].what));
     if (cases[i].row != 0) {

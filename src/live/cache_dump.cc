@@ -116,7 +116,7 @@ void Compare(const cycle::Scheduler& scheduler, util::Log& log) {
     if (!pod.node_name.empty() || scheduler.engine().FindProfile(pod.scheduler_name) != nullptr) pods.insert(pod.uid());
     if (pod.node_name.empty() && scheduler.queue().PlaceOf(pod) != queue::Place::kNone) cached_pods.insert(pod.uid());
     // It is let go when its turn comes.
-    if (pod.node_name.empty() && pod.terminating()) cached_pods.insert(pod.uid());
+    if (pod.node_name.empty() && pod.terminating() && pods.contains(pod.uid())) cached_pods.insert(pod.uid());
   });
   for (const Row row : snapshot.order()) cached_nodes.insert(snapshot.node(row).name());
   for (Row row = 0; row < snapshot.rows(); ++row)

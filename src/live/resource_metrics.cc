@@ -31,7 +31,8 @@ std::string_view UnitOf(std::string_view resource) {
 double Approximate(Quantity quantity) {
   constexpr int64_t kUnit = 1'000'000'000;
   const Quantity::Int128 nano = quantity.nano();
-  return static_cast<double>(nano / kUnit) + static_cast<double>(nano % kUnit) / kUnit;
+  const Quantity::Int128 whole = nano / kUnit;
+  return static_cast<double>(whole) + static_cast<double>(nano % kUnit) / kUnit;
 }
 
 void AppendLabel(std::string& out, std::string_view name, std::string_view value) {

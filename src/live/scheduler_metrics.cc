@@ -171,10 +171,8 @@ void SchedulerMetrics::OnQueueMove(const queue::QueuedPodInfo&, queue::Place pla
       queue = "backoff";
       break;
     case queue::Place::kUnschedulable:
-      queue = "unschedulable";
-      break;
     case queue::Place::kGated:
-      queue = "gated";
+      queue = "unschedulable";
       break;
     default:
       return;

@@ -211,6 +211,7 @@ std::string Metrics::Text() const {
 
 void Metrics::Reset() {
   const std::lock_guard lock(impl_->mutex);
+  for (const auto& refresh : impl_->refresh) refresh();  // what has not been asked for since is over, too
   impl_->was_reset = true;
   {
     const std::lock_guard gauges(impl_->gauge_mutex);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "api/json_reader.h"
+#include "client/api_requests.h"
 #include "client/credentials.h"
 #include "client/live_cluster_test_util.h"
 #include "net/http_server.h"
@@ -297,6 +298,30 @@ TEST_F(ExecPluginTest, ADoorThatIsClosedMeanwhileTellsNobody) {
   watch = nullptr;
   inbox_.Drain();
   EXPECT_FALSE(called);
+}
+
+TEST_F(ExecPluginTest, AClientThatEndsAnswersThoseWhoWaitAndHoldsThemNoLonger) {
+  server_ = std::make_unique<FakeApiServer>([](const FakeRequest&) -> FakeReply { return {500, "", ""}; });
+  Kubeconfig config = server_->config();
+  config.exec = Program("touch " + folder_.Path("begun") + "; sleep 1000");
+  Credentials credentials(config, Duration::Seconds(1));  // goes on after the client
+  net::ClientOptions http;
+  http.url = config.server;
+  auto client = net::HttpClient::Create(http);
+  ASSERT_TRUE(client.ok());
+  auto requests = std::make_unique<ApiRequests>(std::move(client).value(), credentials, "test");
+  const auto held = std::make_shared<int>(0);
+  std::vector<std::string> answers;
+  ApiRequest request;
+  request.path = "/api";
+  requests->Send(std::move(request), nullptr, [held, &answers](const ApiReply& reply) {
+    EXPECT_TRUE(reply.status.unsent());
+    answers.push_back(reply.status.message);
+  });
+  Until([&] { return std::ifstream(folder_.Path("begun")).good(); });
+  requests = nullptr;
+  EXPECT_EQ(answers, std::vector<std::string>{"not sent: the client is closed"});
+  EXPECT_EQ(held.use_count(), 1);
 }
 
 TEST_F(ExecPluginTest, ACertificateIsShownAndANewOneAfterARefusal) {

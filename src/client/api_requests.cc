@@ -41,7 +41,7 @@ struct ApiRequests::Call {
   std::string authorization;  // as it was sent
   int retries = 0;
   bool renewed = false;
-  std::chrono::steady_clock::time_point asked;  // if somebody looks on
+  std::chrono::steady_clock::time_point asked;  // if there is an observer
   bool sent = false;
 };
 

@@ -46,7 +46,7 @@ struct ApiReply {
   std::string body;                // only of an ok() status
 };
 
-// Who looks on at requests to a server, which may be null, and what he is told that it is called.
+// The observer of requests to a server, which may be null, and the name by which it knows that server.
 struct ObservedServer {
   RequestObserver* by = nullptr;
   std::string host = {};
@@ -58,7 +58,7 @@ class ApiRequests {
  public:
   using Done = std::function<void(ApiReply)>;
 
-  // REQUIRES: `credentials`, and whoever looks on, outlive it.
+  // REQUIRES: `credentials` and the observer outlive it.
   ApiRequests(std::unique_ptr<net::HttpClient> client, Credentials& credentials, std::string user_agent,
               ObservedServer observed = {});
   // Callbacks run, with a failure, until it returns. REQUIRES: pacers that were used are stopped.
@@ -94,7 +94,7 @@ class ApiRequests {
   void SendWith(const std::shared_ptr<Call>& call, const std::string& authorization);
   void OnAnswer(const std::shared_ptr<Call>& call, Result<net::HttpResponse> answer);
 
-  // For whoever looks on.
+  // For the observer.
   void Tried(const Call& call, int code) const;
   void Finish(const Call& call, ApiReply reply, size_t bytes) const;
 

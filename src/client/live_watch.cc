@@ -111,7 +111,7 @@ void LiveWatch::OnEnd(const Error& error) {
   } else {
     const Refusal refusal = ReadRefusal(rest_);
     if (status_ < 300) {
-      // A success without a watch in it is no reason to believe anything.
+      // A success without a watch in it is not a reason to believe anything.
       Close(batch, Unreadable("the server answered " + std::to_string(status_) + " and no watch"));
     } else {
       Close(batch, {streamed_list_ && refusal.version_too_large ? kGone : status_, refusal.message});

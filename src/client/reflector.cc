@@ -109,7 +109,7 @@ void Reflector::OnStreamed(const WatchEvent& event) {
     streamed_->progress = clock_.Now();
   }
   Streamed::Entry& entry = streamed_->entries[at->second];
-  // What comes late, or twice, is passed over. Versions that are no numbers cannot be compared: the event is believed.
+  // What comes late, or twice, is ignored. Versions that are not numbers cannot be compared: the event is believed.
   if (version != 0 && version < entry.version) return;
   if (version == entry.version && version != 0 && !deleted) return;
   entry.version = version;

@@ -40,7 +40,7 @@ class ObjectHandler {
 // Where the door streams lists, a list is the beginning of a watch, which goes on when all that was there has come;
 // only then is it told, as a whole. A server that refuses, or does not tell the end within 30 s of the last new object,
 // is listed in the ordinary way: for good, unless it may only be that we are not let in (401, 403), that the kind is
-// not there yet (404), or that the server is ill (5xx). One that begins and breaks off is asked once more before that.
+// not there yet (404), or that the server fails (5xx). One that begins and breaks off is asked once more before that.
 // A server that does not answer at all, or asks for patience (429), would not list either: it is asked again later.
 //
 // Peers lie: an event that is older than what is known (duplicate, out of order) is passed over, and so is one that

@@ -11,13 +11,13 @@ namespace berth::client {
 class RequestObserver {
  public:
   virtual ~RequestObserver() = default;
-  // A request has waited so long for its turn.
+  // A request has waited this long for its turn.
   virtual void Paced(const std::string& /*host*/, const std::string& /*method*/, double /*seconds*/) {}
-  // It was sent, with a body of so many bytes, and answered with this code; 0: no answer came. `repeated`: not for the
+  // It was sent, with a body of `bytes`, and answered with this code; 0: there was no answer. `repeated`: not for the
   // first time. A watch counts when it is opened.
   virtual void Tried(const std::string& /*host*/, const std::string& /*method*/, int /*code*/, size_t /*bytes*/,
                      bool /*repeated*/) {}
-  // It is over, with all tries and all waiting; the last answer had so many bytes. Not told of watches.
+  // It is over, with all tries and all waiting; the last answer had `bytes`. Not called for watches.
   virtual void Finished(const std::string& /*host*/, const std::string& /*method*/, double /*seconds*/,
                         size_t /*bytes*/) {}
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who looks on at requests is told of every try, of the waiting and of the end.
+// The observer of requests is told of every try, of the waiting and of the end.
 #include "client/request_observer.h"
 
 #include <gmock/gmock.h>

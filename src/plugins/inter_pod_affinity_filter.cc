@@ -234,6 +234,7 @@ Error InterPodAffinity::RemovePod(const Cycle& cycle, PluginState* state, const 
 }
 
 Error InterPodAffinity::Filter(const Cycle&, const PluginState* state, const NodeBatch& nodes, Rejections& out) const {
+  if (state == nullptr) return Error("error reading \"PreFilterInterPodAffinity\" from cycleState: not found");
   const auto& filter = static_cast<const FilterState&>(*state);
   const VerdictId affinity = out.Intern(kAffinity);
   const VerdictId anti = out.Intern(kAntiAffinity);

@@ -117,6 +117,7 @@ PreScoreOutcome InterPodAffinity::PreScore(const Cycle& cycle, std::span<const R
 
 Error InterPodAffinity::Score(const Cycle&, const PluginState* state, const NodeBatch& nodes,
                               std::span<int64_t> scores) const {
+  if (state == nullptr) return Error("failed to read \"PreScoreInterPodAffinity\" from cycleState: not found");
   const auto& s = static_cast<const ScoreState&>(*state);
   std::fill(scores.begin(), scores.end(), 0);
   for (size_t key = 0; key < s.keys.size(); ++key) {

@@ -142,6 +142,7 @@ Error PodTopologySpread::RemovePod(const Cycle& cycle, PluginState* state, const
 }
 
 Error PodTopologySpread::Filter(const Cycle&, const PluginState* state, const NodeBatch& nodes, Rejections& out) const {
+  if (state == nullptr) return Error("reading \"PreFilterPodTopologySpread\" from cycleState: not found");
   const auto& filter = static_cast<const FilterState&>(*state);
   const FilterBase& base = filter.base();
   const VerdictId missing = out.Intern(kKeyMissing);

@@ -107,6 +107,7 @@ PreScoreOutcome PodTopologySpread::PreScore(const Cycle& cycle, std::span<const 
 
 Error PodTopologySpread::Score(const Cycle& cycle, const PluginState* state, const NodeBatch& nodes,
                                std::span<int64_t> scores) const {
+  if (state == nullptr) return Error("error reading \"PreScorePodTopologySpread\" from cycleState: not found");
   const auto& s = static_cast<const ScoreState&>(*state);
   std::vector<double> sums(nodes.size(), 0);
   for (size_t c = 0; c < s.constraints.size(); ++c) {

@@ -23,15 +23,16 @@ berth_configure() {
 
 # berth_announce PRESET TARGET...: says that a build has begun which will take a while, and roughly how long.
 berth_announce() {
-  local preset=$1 files minutes
+  local preset=$1 objects files seconds minutes
   shift
   # Objects that are not there: asking ninja what it would do ends at its look for new files.
-  files=$(ninja -C "build/$preset" -t commands "$@" 2>/dev/null | sed -n 's/.* -o \([^ ]*\.o\) .*/\1/p' | sort -u |
-    while IFS= read -r object; do [ -e "build/$preset/$object" ] || echo "$object"; done | wc -l)
-  # Four seconds of one core for a file is what an average machine takes.
-  minutes=$(((files * 4 / $(nproc) + 30) / 60))
+  objects=$(ninja -C "build/$preset" -t commands "$@" 2>/dev/null | sed -n 's/.* -o \([^ ]*\.o\) .*/\1/p' | sort -u |
+    while IFS= read -r object; do [ -e "build/$preset/$object" ] || echo "$object"; done)
+  # Nine seconds of one core for a batch and three for a file of its own is what an average machine takes.
+  read -r files seconds < <(awk '/Unity/ { s += 6 } /./ { ++n; s += 3 } END { print n + 0, s + 0 }' <<<"$objects")
+  minutes=$(((seconds / $(nproc) + 30) / 60))
   if [ "$minutes" -lt 1 ]; then return 0; fi
-  echo "Building Berth ($preset): $files files, about $minutes min on $(nproc) cores; files compiled before come from ccache and take no time." >&2
+  echo "Building Berth ($preset): $files compilations, about $minutes min on $(nproc) cores; what was compiled before comes from ccache and takes no time." >&2
 }
 
 # berth_build PRESET TARGET...: a progress line on a terminal, only errors elsewhere.

@@ -5,6 +5,14 @@
 #include <utility>
 
 namespace berth::client {
+namespace {
+
+// Asking again may bring the same: the server is there, but does not say what was asked.
+bool IsRefusal(const ApiStatus& status) {
+  return status.unreadable || (status.code != 0 && status.code != 429 && !status.uncertain());
+}
+
+}  // namespace
 
 struct PodBinder::Question {
   Doubt doubt;
@@ -53,8 +61,11 @@ void PodBinder::OnRead(const QuestionPtr& question, const ApiStatus& status, con
   if (known || !hooks_.retry) return Reply(question, Verdict::Fail(question->failure));
   Doubt& doubt = question->doubt;
   ++doubt.tries;
+  if (IsRefusal(status)) ++doubt.refusals;
   doubt.status = status;
-  hooks_.retry(doubt, owner_.link().Guard([this, question] { LookUp(question); }));
+  if (!hooks_.retry(doubt, owner_.link().Guard([this, question] { LookUp(question); })))
+    Reply(question,
+          Verdict::Fail(question->failure + "; whether the pod was bound cannot be found out: " + TextOf(status)));
 }
 
 bool PodBinder::Settle(const QuestionPtr& question, const Pod& pod) {

@@ -26,13 +26,15 @@ class PodBinder {
     ObjectName pod;
     std::string node;
     int tries = 0;     // to read the pod
+    int refusals = 0;  // of these, those that the server answered, but not with the pod, nor with a wish for patience
     ApiStatus status;  // of the latest
   };
   struct Hooks {
     // The pod as a watch has it, which may know already; null: it does not. May be empty.
     std::function<Ptr<Pod>(const ObjectName&)> watched;
-    // The pod could not be read: calls `again`, later, for another try. Empty: the binding has failed then.
-    std::function<void(const Doubt&, std::function<void()> again)> retry;
+    // The pod could not be read: calls `again`, later, for another try, and returns true. False, or empty: the binding
+    // has failed then.
+    std::function<bool(const Doubt&, std::function<void()> again)> retry;
   };
   // REQUIRES: the door outlives it.
   explicit PodBinder(ClusterApi& api) : PodBinder(api, {}) {}

@@ -111,6 +111,7 @@ TEST_F(PodBinderTest, WhoWantsToKnowAsksAgain) {
   PodBinder binder(api_, {.watched = nullptr, .retry = [&](const PodBinder::Doubt& doubt, std::function<void()> next) {
                             doubts.emplace_back(doubt.tries, doubt.status.code);
                             again = std::move(next);
+                            return true;
                           }});
   Bind(binder);
   api_.binds[0]({503, "overloaded"});
@@ -122,6 +123,31 @@ TEST_F(PodBinderTest, WhoWantsToKnowAsksAgain) {
   EXPECT_THAT(said_, IsEmpty());
   api_.gets[2]({}, Seen(""));
   EXPECT_THAT(said_, ElementsAre("overloaded"));
+}
+
+TEST_F(PodBinderTest, WhatTheServerRefusesIsCountedAndMayEndTheSearch) {
+  std::vector<int> refusals;
+  std::function<void()> again;
+  PodBinder binder(api_, {.watched = nullptr, .retry = [&](const PodBinder::Doubt& doubt, std::function<void()> next) {
+                            refusals.push_back(doubt.refusals);
+                            again = std::move(next);
+                            return doubt.refusals < 3;
+                          }});
+  Bind(binder);
+  api_.binds[0]({0, ""});
+  const std::vector<ApiStatus> answers = {{0, ""},   {403, "forbidden"},
+                                          {429, ""}, {0, "no pod", ErrorKind::kOther, true},
+                                          {503, ""}, {0, "no credentials", ErrorKind::kUnsent}};
+  for (size_t i = 0; i < answers.size(); ++i) {
+    api_.gets[i](answers[i], nullptr);
+    again();
+  }
+  EXPECT_THAT(said_, IsEmpty());
+  api_.gets.back()({403, "forbidden"}, nullptr);
+  EXPECT_THAT(refusals, ElementsAre(0, 1, 1, 2, 2, 2, 3));
+  EXPECT_THAT(said_, ElementsAre("no answer from the API server; whether the pod was bound cannot be found out: "
+                                 "forbidden"));
+  EXPECT_EQ(binder.open(), 0u);
 }
 
 TEST_F(PodBinderTest, TheWatchMayKnowAlready) {

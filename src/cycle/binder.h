@@ -12,7 +12,8 @@
 namespace berth::cycle {
 
 // While nobody knows whether a binding happened, the pod keeps its place on the node: the watch and the server are
-// asked after 1 s, 2 s, ... 10 s, again and again.
+// asked after 1 s, 2 s, ... 10 s, again and again. A server that is there but does not let us read the pod is asked ten
+// times; the watch, which had a minute to tell of the binding by then, has not: the binding has failed.
 // Thread safety: scheduling thread.
 class Binder final : public Writer {
  public:
@@ -21,7 +22,7 @@ class Binder final : public Writer {
   bool empty() const { return binder_.open() == 0; }
 
  private:
-  void AskLater(const client::PodBinder::Doubt& doubt, std::function<void()> again);
+  bool AskLater(const client::PodBinder::Doubt& doubt, std::function<void()> again);
 
   Core& core_;
   client::PodBinder binder_;

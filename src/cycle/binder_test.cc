@@ -79,6 +79,24 @@ TEST_F(BinderTest, WhileNobodyKnowsThePlaceIsKeptAndTheQuestionAskedAgainAndAgai
   EXPECT_THAT(journal_.bound, ElementsAre("p -> n1"));
 }
 
+TEST_F(BinderTest, AServerThatNeverLetsThePodBeReadIsNotAskedForever) {
+  LoseAnswer();
+  AnswerGet({503, "overloaded"}, nullptr);
+  Wait(Duration::Seconds(1));
+  for (int i = 1; i < 10; ++i) {
+    AnswerGet({403, "pods \"p\" is forbidden"}, nullptr);
+    EXPECT_TRUE(Assumed("p"));
+    Wait(Duration::Seconds(10));
+    ASSERT_THAT(api_.gets, SizeIs(1)) << i;
+  }
+  EXPECT_EQ(scheduler_->bindings_under_way(), 1u);
+  AnswerGet({403, "pods \"p\" is forbidden"}, nullptr);
+  EXPECT_THAT(LastEvent(), HasSubstr("no answer from the API server; whether the pod was bound cannot be found out: "
+                                     "pods \"p\" is forbidden"));
+  EXPECT_EQ(PlaceOf("p"), Place::kErrorBackoff);
+  EXPECT_EQ(scheduler_->bindings_under_way(), 0u);
+}
+
 TEST_F(BinderTest, TheWatchMayKnowFirst) {
   Start({"n1"});
   Put(Wants("p", "1"));

@@ -112,11 +112,10 @@ void ApiRequests::Pace(const std::shared_ptr<Call>& call) {
   if (!call->pacer->Run([this, call] { Go(call); }, call->request.send_by, rank)) Drop(call);
 }
 
-void ApiRequests::Drop(const std::shared_ptr<Call>& call) {
+void ApiRequests::Drop(const std::shared_ptr<Call>& call, const std::string& why) {
   ApiReply reply;
   const bool withdrawn = call->request.withdrawn && *call->request.withdrawn;
-  reply.status = {0, withdrawn ? "not sent: withdrawn" : "not sent: too many requests wait for their turn",
-                  ErrorKind::kUnsent};
+  reply.status = {0, withdrawn ? "not sent: withdrawn" : "not sent: " + why, ErrorKind::kUnsent};
   call->done(std::move(reply));
 }
 
@@ -130,9 +129,11 @@ void ApiRequests::Go(const std::shared_ptr<Call>& call) {
     if (!closed) waiting_.insert(call);
   }
   if (closed) return Refuse(*call);
-  credentials_.Ask([owner = owner_.link(), call](const Result<std::string>& authorization) {
-    owner.Call([&](ApiRequests& self) { self.Resume(call, authorization); });
-  });
+  credentials_.Ask(
+      [owner = owner_.link(), call](const Result<std::string>& authorization) {
+        owner.Call([&](ApiRequests& self) { self.Resume(call, authorization); });
+      },
+      std::min(call->request.send_by, call->request.answer_by));
 }
 
 // Calls nobody who might wait for this to end: what there is to tell is told on the client's thread.
@@ -149,7 +150,7 @@ void ApiRequests::Resume(const std::shared_ptr<Call>& call, const Result<std::st
     });
   }
   client_->Post([this, call, header = *authorization] {
-    if (util::IsOver(call->request.send_by)) return Drop(call);
+    if (util::IsOver(call->request.send_by)) return Drop(call, "credentials came too late");
     SendWith(call, header);
   });
 }

@@ -32,8 +32,8 @@ struct ApiRequest {
   std::string content_type = "application/json";
   Rank rank = Rank::kBinding;
   Duration timeout = Duration::Seconds(30);  // of the answer, once it is this request's turn
-  // Until when it is worth sending, wherever it waits: for its turn, or because the server puts it off. And until when
-  // somebody waits for the answer.
+  // Until when it is worth sending, wherever it waits: for its turn, for credentials, or because the server puts it
+  // off. And until when somebody waits for the answer.
   util::Deadline send_by = util::kNoDeadline, answer_by = util::kNoDeadline;
   // True when its turn comes: it is not sent (unsent). May be null.
   std::shared_ptr<const std::atomic<bool>> withdrawn = nullptr;
@@ -86,7 +86,7 @@ class ApiRequests {
   class PendingStream;
   net::Headers HeadersWith(const std::string& authorization) const;
   void Pace(const std::shared_ptr<Call>& call);
-  static void Drop(const std::shared_ptr<Call>& call);
+  static void Drop(const std::shared_ptr<Call>& call, const std::string& why = "too many requests wait for their turn");
   static void Refuse(Call& call);
   void Go(const std::shared_ptr<Call>& call);
   // Credentials have come, or not.

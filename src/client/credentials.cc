@@ -89,8 +89,8 @@ std::optional<std::string> Credentials::Known() {
   return header_;
 }
 
-void Credentials::Ask(ExecPlugin::Done done) {
-  if (plugin_) return plugin_->Ask(std::move(done));
+void Credentials::Ask(ExecPlugin::Done done, util::Deadline until) {
+  if (plugin_) return plugin_->Ask(std::move(done), until);
   done(Header());
 }
 

@@ -15,6 +15,7 @@
 #include "client/exec_plugin.h"
 #include "client/kubeconfig.h"
 #include "net/http.h"
+#include "util/deadline.h"
 
 namespace berth::client {
 
@@ -39,8 +40,9 @@ class Credentials {
   // that cannot be read, or has no usable token, leaves the old one in use, with a warning. No value: a program has to
   // be asked first.
   std::optional<std::string> Known();
-  // The same, whoever has to be asked. Calls `done` once: within the call, or on a thread on which it must not wait.
-  void Ask(ExecPlugin::Done done);
+  // The same, whoever has to be asked. Calls `done` once: within the call, or on a thread on which it must not wait;
+  // with a failure (kTimedOut) soon after `until` if there is no answer by then.
+  void Ask(ExecPlugin::Done done, util::Deadline until = util::kNoDeadline);
   // Known, or nothing.
   std::string Header() { return Known().value_or(""); }
   // What connections have to show besides; null: what the kubeconfig says.

@@ -4,6 +4,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -138,7 +140,7 @@ std::optional<std::string> ExecPlugin::Known() {
   return KnownHeader();
 }
 
-void ExecPlugin::Ask(Done done) {
+void ExecPlugin::Ask(Done done, util::Deadline until) {
   std::optional<Result<std::string>> at_once;
   {
     const std::lock_guard lock(mutex_);
@@ -148,7 +150,7 @@ void ExecPlugin::Ask(Done done) {
     } else if (failure_ && waiting_.empty() && std::chrono::steady_clock::now() - failed_ < lasts) {
       at_once.emplace(*failure_);
     } else {
-      waiting_.push_back(std::move(done));
+      waiting_.push_back({std::move(done), until});
       if (!thread_.joinable()) thread_ = std::thread([this] { Work(); });
       changed_.notify_all();
       return;
@@ -184,14 +186,28 @@ void ExecPlugin::Work() {
       failed_ = std::chrono::steady_clock::now();
     }
     const Result<std::string> said = answer.ok() ? Result<std::string>(*header_) : Result<std::string>(*failure_);
-    const std::vector<Done> waiting = std::exchange(waiting_, {});
+    const std::vector<Waiter> waiting = std::exchange(waiting_, {});
     lock.unlock();
-    for (const Done& done : waiting) done(said);
+    for (const Waiter& waiter : waiting) waiter.done(said);
     lock.lock();
   }
 }
 
-Result<ExecCredential> ExecPlugin::Run() const {
+void ExecPlugin::TellTheLate() {
+  std::vector<Waiter> late;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto first = std::stable_partition(waiting_.begin(), waiting_.end(),
+                                             [](const Waiter& waiter) { return !util::IsOver(waiter.until); });
+    late.assign(std::make_move_iterator(first), std::make_move_iterator(waiting_.end()));
+    waiting_.erase(first, waiting_.end());
+  }
+  if (late.empty()) return;
+  const Error error("exec: executable " + config_.command + " has not answered in time", ErrorKind::kTimedOut);
+  for (const Waiter& waiter : late) waiter.done(error.Wrap("getting credentials"));
+}
+
+Result<ExecCredential> ExecPlugin::Run() {
   util::ForbidCoreDumps();
   const Result<bool> interactive = Interactive(config_.mode);
   if (!interactive.ok()) return interactive.error();
@@ -205,6 +221,7 @@ Result<ExecCredential> ExecPlugin::Run() const {
   call.timeout = options_.timeout;
   call.max_output = options_.max_output;
   call.stop = &stop_;
+  call.meanwhile = [this] { TellTheLate(); };
   const util::ProgramResult result = util::RunProgram(call);
   const std::string what = "exec: executable " + config_.command;
   switch (result.end) {

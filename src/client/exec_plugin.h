@@ -18,6 +18,7 @@
 #include "berth/error.h"
 #include "client/kubeconfig.h"
 #include "net/tls.h"
+#include "util/deadline.h"
 
 namespace berth::client {
 
@@ -62,8 +63,9 @@ class ExecPlugin {
 
   // The header, if it is known and has not expired.
   std::optional<std::string> Known();
-  // Calls `done` once: within the call if it is known, else on the plugin's thread, where it must not wait.
-  void Ask(Done done);
+  // Calls `done` once: within the call if it is known, else on the plugin's thread, where it must not wait. Who waits
+  // until a deadline hears of a failure soon after it (kTimedOut), while the program runs on for the others.
+  void Ask(Done done, util::Deadline until = util::kNoDeadline);
   // The server has refused `header`: unless there is another by now, the program is run again when somebody asks.
   void Refuse(const std::string& header);
 
@@ -71,8 +73,13 @@ class ExecPlugin {
 
  private:
   std::optional<std::string> KnownHeader() const;  // under mutex_
+  struct Waiter {
+    Done done;
+    util::Deadline until;
+  };
   void Work();
-  Result<ExecCredential> Run() const;
+  Result<ExecCredential> Run();
+  void TellTheLate();
 
   const ExecConfig config_;
   const ExecPluginOptions options_;
@@ -86,7 +93,7 @@ class ExecPlugin {
   std::optional<Time> expires_;
   std::optional<Error> failure_;
   std::chrono::steady_clock::time_point failed_;
-  std::vector<Done> waiting_;
+  std::vector<Waiter> waiting_;
   std::thread thread_;  // from when somebody has to wait
 };
 

@@ -283,6 +283,29 @@ TEST_F(ExecPluginTest, WithoutCredentialsNothingIsSent) {
   EXPECT_EQ(server_->connections(), 0u);
 }
 
+TEST_F(ExecPluginTest, ARequestWaitsForItNoLongerThanItsDeadline) {
+  server_ = std::make_unique<FakeApiServer>([](const FakeRequest&) -> FakeReply { return {500, "", ""}; });
+  Kubeconfig config = server_->config();
+  config.exec = Program("sleep 1000");
+  options_.lease_timeout = Duration::Millis(500);
+  Connect(config);
+  bool listed = false;
+  api_->List(Kind::kPod, [&](const ListAnswer&) { listed = true; });
+  std::vector<ApiStatus> ends;
+  const auto end = [&ends](const ApiStatus& status) { ends.push_back(status); };
+  api_->BindBy(util::After(Duration::Millis(500)), kPod, "n", end);
+  api_->GetPodBy(util::After(Duration::Millis(500)), "ns", "a",
+                 [&](const ApiStatus& status, const Ptr<Pod>&) { end(status); });
+  api_->GetLease("ns", "l", [&](const ApiStatus& status, const Lease&) { end(status); });
+  Until([&] { return ends.size() == 3; });
+  for (const ApiStatus& status : ends) {
+    EXPECT_TRUE(status.unsent());
+    EXPECT_EQ(status.message, "getting credentials: exec: executable sh has not answered in time");
+  }
+  EXPECT_FALSE(listed) << "it has no deadline";
+  EXPECT_EQ(server_->connections(), 0u);
+}
+
 TEST_F(ExecPluginTest, ADoorThatIsClosedMeanwhileTellsNobody) {
   server_ = std::make_unique<FakeApiServer>([](const FakeRequest&) -> FakeReply { return {500, "", ""}; });
   Kubeconfig config = server_->config();

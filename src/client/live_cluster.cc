@@ -479,6 +479,8 @@ void LiveCluster::Impl::AskForEvents(const EventRecord& event, ApiStatus refusal
 void LiveCluster::Impl::SendLease(ApiRequest request, const Lease& asked, bool written,
                                   std::function<void(const ApiStatus&, const Lease&)> done) {
   request.timeout = options.lease_timeout;
+  // Whatever it waits for, credentials included.
+  request.send_by = request.answer_by = util::After(options.lease_timeout);
   leases->Send(std::move(request), nullptr, [this, asked, written, done = std::move(done)](ApiReply reply) {
     Lease lease = asked;
     Believe(reply, {{"Lease"}, asked.namespace_, asked.name});

@@ -20,7 +20,7 @@
 namespace berth::util {
 namespace {
 
-// How often somebody is looked for who wants it to stop.
+// How often somebody is looked for who wants it to stop, and `meanwhile` is called.
 constexpr int kLookMillis = 50;
 constexpr auto kFirstNap = std::chrono::milliseconds(1);
 constexpr auto kLongestNap = std::chrono::milliseconds(50);
@@ -91,13 +91,17 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
   return pointers;
 }
 
-bool Wanted(const ProgramCall& call) { return call.stop != nullptr && *call.stop; }
+// Whether somebody wants it to stop.
+bool Look(const ProgramCall& call) {
+  if (call.meanwhile) call.meanwhile();
+  return call.stop != nullptr && *call.stop;
+}
 
 // Until the other end is closed; kExited if that comes to pass.
 ProgramEnd ReadAll(const ProgramCall& call, int reader, Deadline deadline, std::string& output) {
   std::array<char, 8192> data;  // NOLINT: filled before it is read
   for (;;) {
-    if (Wanted(call)) return ProgramEnd::kStopped;
+    if (Look(call)) return ProgramEnd::kStopped;
     if (IsOver(deadline)) return ProgramEnd::kLate;
     pollfd waiting = {reader, POLLIN, 0};
     if (::poll(&waiting, 1, kLookMillis) <= 0) continue;
@@ -119,7 +123,7 @@ ProgramEnd Await(const ProgramCall& call, pid_t child, Deadline deadline, int& s
       status = 0;
       return ProgramEnd::kExited;
     }
-    if (Wanted(call)) return ProgramEnd::kStopped;
+    if (Look(call)) return ProgramEnd::kStopped;
     if (IsOver(deadline)) return ProgramEnd::kLate;
     std::this_thread::sleep_for(nap);
   }

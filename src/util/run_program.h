@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,6 +23,7 @@ struct ProgramCall {
   Duration timeout = Duration::Seconds(60);
   size_t max_output = size_t{1} << 20;
   const std::atomic<bool>* stop = nullptr;  // true: it is ended at once, within a moment. May be null
+  std::function<void()> meanwhile = {};     // called every now and then (50 ms) while it runs. May be empty
 };
 
 enum class ProgramEnd : uint8_t {

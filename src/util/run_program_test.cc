@@ -89,6 +89,18 @@ TEST(RunProgramTest, ItCanBeStopped) {
   other.join();
 }
 
+TEST(RunProgramTest, SomethingElseCanBeDoneMeanwhile) {
+  for (const char* script : {"sleep 1000", "exec >&-; sleep 1000"}) {
+    std::atomic<bool> stop{false};
+    int looks = 0;
+    ProgramCall call = Shell(script);
+    call.stop = &stop;
+    call.meanwhile = [&] { stop = ++looks == 5; };
+    EXPECT_EQ(RunProgram(call).end, ProgramEnd::kStopped) << script;
+    EXPECT_EQ(looks, 5) << script;
+  }
+}
+
 TEST(RunProgramTest, ItInheritsNoFilesAndNoIgnoredSignals) {
   const int leaky = ::open("/dev/null", O_RDONLY);  // NOLINT: not O_CLOEXEC, on purpose
   ASSERT_GE(leaky, 3);

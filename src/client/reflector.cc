@@ -19,6 +19,11 @@ constexpr Duration kWatchLived = Duration::Seconds(5);
 constexpr size_t kGraves = 4096;
 // How long a streamed list may bring nothing new. A server that has heard of them ends one within seconds.
 constexpr Duration kStreamPatience = Duration::Seconds(30);
+// And how long it may take, whatever it brings: longer than a list may, and less than a watch lives.
+constexpr Duration kStreamLimit = Duration::Seconds(240);
+// A server that shuts down ends its watches well, whatever they have told; one that does so again and again does not
+// know what it was asked for.
+constexpr uint32_t kEarlyEnds = 3;
 // A server that is just starting, or something in front of it, may answer 404 for a moment.
 constexpr uint32_t kMissingAfter = 3;
 
@@ -40,7 +45,7 @@ bool SameVersion(const ClusterObject& a, const ClusterObject& b) {
 bool IsRefusal(const ApiStatus& status) {
   if (status.code == 501) return true;
   return status.code >= 300 && status.code < 500 && status.code != 401 && status.code != 403 && status.code != 404 &&
-         status.code != 408;
+         status.code != 407 && status.code != 408;
 }
 
 }  // namespace
@@ -82,14 +87,34 @@ bool Reflector::StartStream() {
   return may_stream_;
 }
 
-// A server that has never heard of streamed lists tells all objects as well, but not when that is all.
+// A server that has never heard of streamed lists tells all objects as well, and new ones as they come, but not when
+// that is all.
 void Reflector::AwaitProgress() {
   timer_set_ = true;
-  timer_ = timers_.At(streamed_->progress + kStreamPatience, [this] {
+  const Time end = std::min(streamed_->progress + kStreamPatience, streamed_->opened + kStreamLimit);
+  timer_ = timers_.At(end, [this] {
     timer_set_ = false;
-    if (clock_.Now() - streamed_->progress < kStreamPatience) return AwaitProgress();
-    OnStreamClosed({});
+    const Time now = clock_.Now();
+    if (now - streamed_->progress < kStreamPatience && now - streamed_->opened < kStreamLimit) return AwaitProgress();
+    DropStream();
+    StopStreaming();
+    List();
   });
+}
+
+void Reflector::DropStream() {
+  watch_.reset();
+  streamed_.reset();
+  if (timer_set_) timers_.Cancel(timer_);
+  timer_set_ = false;
+}
+
+void Reflector::StopStreaming() {
+  may_stream_ = false;
+  if (complain_) {
+    complain_("the server does not tell when it has sent all objects of kind " + std::string(ToString(kind_)) +
+              "; they are listed without streaming from now on");
+  }
 }
 
 // What is known by then is not touched: objects that are gone would be found out at the end only.
@@ -129,6 +154,7 @@ void Reflector::EndStream(const std::string& version) {
   if (timer_set_) timers_.Cancel(timer_);
   timer_set_ = false;
   broken_streams_ = 0;
+  early_ends_ = 0;
   watch_started_ = clock_.Now();
   watch_useful_ = false;
   Take(answer);
@@ -136,10 +162,7 @@ void Reflector::EndStream(const std::string& version) {
 
 // Before all has come.
 void Reflector::OnStreamClosed(const ApiStatus& status) {
-  watch_.reset();
-  streamed_.reset();
-  if (timer_set_) timers_.Cancel(timer_);
-  timer_set_ = false;
+  DropStream();
   if (status.gone()) {
     // Once from the last version, once from any.
     if (gone_in_row_++ <= 1) return Relist();
@@ -153,13 +176,13 @@ void Reflector::OnStreamClosed(const ApiStatus& status) {
     Failed("list", status);
     return Retry(&Reflector::Relist);
   }
-  broken_streams_ = 0;
-  // One that ends well, or says nothing more, without having told all, does not know what it was asked for.
-  if (status.ok() && complain_) {
-    complain_("the server does not tell when it has sent all objects of kind " + std::string(ToString(kind_)) +
-              "; they are listed without streaming from now on");
+  if (status.ok() && ++early_ends_ < kEarlyEnds) {
+    Failed("list", {0, "the stream has ended before all objects had come"});
+    return Retry(&Reflector::Relist);
   }
-  if (status.ok() || (!watch_opened_ && IsRefusal(status))) may_stream_ = false;
+  broken_streams_ = 0;
+  if (status.ok()) StopStreaming();
+  if (!watch_opened_ && IsRefusal(status)) may_stream_ = false;
   List();
 }
 
@@ -241,7 +264,7 @@ WatchCallbacks Reflector::Callbacks() {
       .opened = link.Guard([this] {
         watch_opened_ = true;
         if (!streamed_) return problem_.clear();
-        streamed_->progress = clock_.Now();
+        streamed_->opened = streamed_->progress = clock_.Now();
         AwaitProgress();
       })};
 }

@@ -38,9 +38,10 @@ class ObjectHandler {
 // retried after 0.8 s, doubling to 30 s, each with jitter.
 //
 // Where the door streams lists, a list is the beginning of a watch, which goes on when all that was there has come;
-// only then is it told, as a whole. A server that refuses, or does not tell the end within 30 s of the last new object,
-// is listed in the ordinary way: for good, unless it may only be that we are not let in (401, 403), that the kind is
-// not there yet (404), or that the server fails (5xx). One that begins and breaks off is asked once more before that.
+// only then is it told, as a whole. A server that refuses, or does not tell the end within 30 s of the last new object
+// or within four minutes, is listed in the ordinary way: for good, unless it may only be that we are not let in (401,
+// 403, 407), that the kind is not there yet (404), or that the server fails (5xx). One that begins and breaks off is
+// asked once more before that, one that ends the stream well but too early twice.
 // A server that does not answer at all, or asks for patience (429), would not list either: it is asked again later.
 //
 // Peers lie: an event that is older than what is known (duplicate, out of order) is passed over, and so is one that
@@ -124,6 +125,7 @@ class Reflector {
     };
     std::vector<Entry> entries;  // in the order in which they came
     std::unordered_map<std::string, size_t, SecretStringHash, std::equal_to<>> by_key;
+    Time opened;
     Time progress;  // when something new last came
   };
   void Relist();
@@ -132,6 +134,9 @@ class Reflector {
   void OnStreamClosed(const ApiStatus& status);
   void EndStream(const std::string& version);
   void AwaitProgress();
+  void DropStream();
+  // The server does not know them: the kind is listed from now on.
+  void StopStreaming();
   void List();
   void OnListed(const ListAnswer& answer);
   bool MakesSense(const ListAnswer& answer) const;
@@ -167,6 +172,7 @@ class Reflector {
   std::unique_ptr<Streamed> streamed_;  // not null: watch_ is a streamed list that is not complete
   bool may_stream_ = true;              // nobody has said that lists are not streamed
   uint32_t broken_streams_ = 0;         // in a row
+  uint32_t early_ends_ = 0;             // streams that ended well before all had come, since one that did not
   std::string resource_version_;        // the newest one heard of
   uint64_t listed_version_ = 0;         // everything up to here is known from the list
   util::TimerQueue::Id timer_{};

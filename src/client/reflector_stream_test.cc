@@ -139,7 +139,7 @@ TEST_F(StreamedReflectorTest, ARefusalIsRememberedAndTheKindIsListed) {
 }
 
 TEST_F(StreamedReflectorTest, WhatMayBeOtherwiseNextTimeIsAskedAgain) {
-  for (const int code : {401, 403, 404, 408, 500, 503}) {
+  for (const int code : {401, 403, 404, 407, 408, 500, 503}) {
     Again();
     ClosedWith({code, "no"});
     ASSERT_EQ(api_.lists.size(), 1u) << code;
@@ -275,16 +275,61 @@ TEST_F(StreamedReflectorTest, AStreamThatDoesNotTellItsEndIsGivenUpForGood) {
   EXPECT_EQ(api_.lists.size(), 2u);
 }
 
-TEST_F(StreamedReflectorTest, AStreamThatEndsWellWithoutItsEndIsGivenUpForGood) {
+TEST_F(StreamedReflectorTest, AStreamThatBringsObjectsForEverIsGivenUpForGood) {
   Opened();
-  Added(MakeObject("a", 3));
-  Closed(200);
+  for (int i = 0; i < 23; ++i) {
+    Pass(Duration::Seconds(10));
+    Added(MakeObject("p" + std::to_string(i), 3));
+  }
+  Pass(Duration{Duration::Seconds(10).ns - 1});
+  EXPECT_THAT(api_.lists, IsEmpty());
+  Pass({1});
   ASSERT_EQ(api_.lists.size(), 1u);
-  EXPECT_EQ(complaints_.size(), 1u);
+  EXPECT_FALSE(*api_.watches.back().alive);
+  EXPECT_THAT(complaints_, ElementsAre(HasSubstr("does not tell when it has sent all objects of kind Pod")));
+  EXPECT_THAT(diary_.Take(), IsEmpty());
   EXPECT_TRUE(timers_.empty());
   Listed("10", {MakeObject("a", 4)});
   Closed(410);
   EXPECT_EQ(api_.lists.size(), 2u);
+}
+
+TEST_F(StreamedReflectorTest, AStreamThatEndsWellWithoutItsEndIsGivenUpForGoodTheThirdTime) {
+  for (const int wait : {800, 1600}) {
+    Opened();
+    Added(MakeObject("a", 3));
+    Closed(200);
+    EXPECT_THAT(api_.lists, IsEmpty());
+    EXPECT_EQ(complaints_.back(),
+              "cannot list objects of kind Pod, will try again: the stream has ended before all objects had come");
+    EXPECT_EQ(MillisToRetry(), wait);
+    EXPECT_EQ(From(), "everything");
+  }
+  Opened();
+  Closed(200);
+  ASSERT_EQ(api_.lists.size(), 1u);
+  EXPECT_EQ(complaints_.size(), 3u);
+  EXPECT_THAT(complaints_.back(), HasSubstr("they are listed without streaming from now on"));
+  EXPECT_TRUE(timers_.empty());
+  Listed("10", {MakeObject("a", 4)});
+  Closed(410);
+  EXPECT_EQ(api_.lists.size(), 2u);
+}
+
+TEST_F(StreamedReflectorTest, OneThatIsCompleteMakesUpForEarlyEnds) {
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < 2; ++i) {
+      Closed(200);  // a server that shuts down
+      MillisToRetry();
+    }
+    Opened();
+    Complete(std::to_string(10 + round));
+    EXPECT_TRUE(reflector_->watching());
+    Pass(Duration::Seconds(600));
+    Closed(410);
+    EXPECT_EQ(From(), "everything");
+  }
+  EXPECT_THAT(api_.lists, IsEmpty());
 }
 
 TEST_F(StreamedReflectorTest, ItIsTheDoorThatKnowsHowLongToWaitForAnAnswer) {

@@ -2,11 +2,12 @@
 // Upstream: pkg/scheduler/metrics/metrics.go, framework/runtime/framework.go, instrumented_plugins.go (v1.36.4).
 #include "live/plugin_metrics.h"
 
-#include <map>
+#include <atomic>
+#include <deque>
 #include <mutex>
 #include <string>
-#include <tuple>
 #include <utility>
+#include <vector>
 
 namespace berth::live {
 namespace {
@@ -52,12 +53,15 @@ std::string_view PointOf(PluginFunction function) {
 
 }  // namespace
 
-// The histograms, each made when something is first seen of it.
+// The histograms, each made when something is first seen of it; after that nobody waits for a lock to find one.
 struct PluginMetrics::Durations {
-  Durations(Metrics& to, std::string of) : metrics(to), profile(std::move(of)) {}
+  Durations(Metrics& to, const framework::Profile& of)
+      : metrics(to), profile(of.scheduler_name), stages(kPerPlugin), plugins(of.plugins.size() * kPerPlugin) {
+    for (size_t i = 0; i < of.plugins.size(); ++i) names.push_back(of.name(static_cast<uint16_t>(i)));
+  }
 
   void Stage(PluginFunction point, Code code, Duration took) {
-    Get(stages, std::pair(point, code), [&] {
+    Get(stages[At(point, code)], [&] {
       return metrics.histogram("scheduler_framework_extension_point_duration_seconds",
                                "Latency for running all plugins of a specific extension point.",
                                Metrics::Exponential(0.0001, 2, 12),
@@ -66,31 +70,39 @@ struct PluginMetrics::Durations {
                                 {"status", std::string(ToString(code))}});
     }).Observe(Seconds(took));
   }
-  void Plugin(const std::string& plugin, PluginFunction function, Code code, Duration took) {
-    Get(plugins, std::tuple(plugin, function, code), [&] {
+  void Plugin(uint16_t plugin, PluginFunction function, Code code, Duration took) {
+    Get(plugins[plugin * kPerPlugin + At(function, code)], [&] {
       return metrics.histogram("scheduler_plugin_execution_duration_seconds",
                                "Duration for running a plugin at a specific extension point.",
                                Metrics::Exponential(0.00001, 1.5, 20),
                                {{"extension_point", std::string(PointOf(function))},
-                                {"plugin", plugin},
+                                {"plugin", names[plugin]},
                                 {"status", std::string(ToString(code))}});
     }).Observe(Seconds(took));
   }
 
+ private:
+  using Slot = std::atomic<const Metrics::Histogram*>;  // null: nothing was seen of it
+  static constexpr size_t kCodes = static_cast<size_t>(Code::kPending) + 1;
+  static constexpr size_t kPerPlugin = framework::kPluginFunctions * kCodes;
+  static size_t At(PluginFunction function, Code code) {
+    return static_cast<size_t>(function) * kCodes + static_cast<size_t>(code);
+  }
+  template <class Make>
+  const Metrics::Histogram& Get(Slot& slot, Make&& make) {
+    if (const Metrics::Histogram* known = slot.load(std::memory_order_acquire)) return *known;
+    const std::lock_guard lock(mutex);
+    if (const Metrics::Histogram* known = slot.load(std::memory_order_relaxed)) return *known;
+    slot.store(&made.emplace_back(make()), std::memory_order_release);
+    return made.back();
+  }
+
   Metrics& metrics;
   const std::string profile;
+  std::vector<std::string> names;  // of plugins, by index; const from here on
+  std::vector<Slot> stages, plugins;
   std::mutex mutex;
-  // Under mutex.
-  std::map<std::pair<PluginFunction, Code>, Metrics::Histogram> stages;
-  std::map<std::tuple<std::string, PluginFunction, Code>, Metrics::Histogram> plugins;
-
- private:
-  template <class Map, class Make>
-  Metrics::Histogram Get(Map& map, const typename Map::key_type& key, Make&& make) {
-    const std::lock_guard lock(mutex);
-    const auto known = map.find(key);
-    return known != map.end() ? known->second : map.emplace(key, make()).first->second;
-  }
+  std::deque<Metrics::Histogram> made;  // under mutex; they stay where they are
 };
 
 PluginMetrics::PluginMetrics(const framework::Profile& profile, Metrics& metrics, const Clock& clock, uint64_t seed)
@@ -98,7 +110,7 @@ PluginMetrics::PluginMetrics(const framework::Profile& profile, Metrics& metrics
       clock_(clock),
       counts_(profile.plugins.size()),
       random_(seed),
-      durations_(std::make_shared<Durations>(metrics, profile.scheduler_name)) {
+      durations_(std::make_shared<Durations>(metrics, profile)) {
   const auto show = [&](const auto& entries, PluginFunction function) {
     for (const auto& entry : entries) {
       const Metrics::Counter counter =
@@ -142,14 +154,14 @@ framework::CallEnd PluginMetrics::Around(const framework::PluginCall& call, cons
   if (PointOf(call.function).empty()) return next(view);
   const Time began = clock_.Now();
   const framework::CallEnd end = next(view);
-  durations_->Plugin(call.name(), call.function, end.code, clock_.Now() - began);
+  durations_->Plugin(call.plugin, call.function, end.code, clock_.Now() - began);
   return end;
 }
 
 Done PluginMetrics::Awaiting(const framework::PluginCall& call, Done done) {
-  return [durations = durations_, &clock = clock_, name = call.name(), function = call.function, began = clock_.Now(),
+  return [durations = durations_, &clock = clock_, plugin = call.plugin, function = call.function, began = clock_.Now(),
           done = std::move(done)](Verdict verdict) {
-    durations->Plugin(name, function, verdict.code(), clock.Now() - began);
+    durations->Plugin(plugin, function, verdict.code(), clock.Now() - began);
     done(std::move(verdict));
   };
 }

@@ -5,7 +5,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <string>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include "berth/testing.h"
 #include "cluster/cluster_state.h"
@@ -19,6 +23,7 @@
 namespace berth::live {
 namespace {
 
+using framework::PluginFunction;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -26,7 +31,7 @@ using ::testing::Not;
 class CountingClock final : public Clock {
  public:
   Time Now() const override { return Time{++looks * 1'000'000}; }
-  mutable int64_t looks = 0;
+  mutable std::atomic<int64_t> looks = 0;
 };
 
 class PluginMetricsTest : public ::testing::Test {
@@ -92,7 +97,7 @@ TEST_F(PluginMetricsTest, OneCycleInTenIsTimed) {
 TEST_F(PluginMetricsTest, NobodyLooksAtTheClockInACycleThatIsNotTimed) {
   Decide("p", "1", false);
   Decide("q", "100", false);
-  EXPECT_EQ(clock_.looks, 0);
+  EXPECT_EQ(clock_.looks.load(), 0);
   EXPECT_THAT(metrics_.Text(), Not(HasSubstr("duration_seconds")));
   EXPECT_EQ(Evaluated("NodeResourcesFit", "Filter"), 6) << "but questions are counted";
 }
@@ -156,6 +161,32 @@ TEST_F(PluginMetricsTest, WhatComesAfterTheCycleIsTimedIfTheCycleWas) {
     EXPECT_EQ(Stages("Bind", "Error"), timed ? 1 : -1);
     EXPECT_EQ(Ran("DefaultBinder", "Bind", "Error"), timed ? 1 : -1);
   }
+}
+
+TEST_F(PluginMetricsTest, WhatSeveralThreadsTellAtOnceIsAllThereAndUnderItsOwnName) {
+  constexpr int kThreads = 4, kTimes = 100;
+  std::vector<std::pair<PluginFunction, Code>> ends;
+  for (const PluginFunction point : {PluginFunction::kFilter, PluginFunction::kScore})
+    for (const Code code : {Code::kSuccess, Code::kPending}) ends.emplace_back(point, code);
+  std::atomic<int> ready = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] {
+      for (++ready; ready < kThreads;) std::this_thread::yield();
+      for (int n = 0; n < kTimes; ++n)
+        for (const auto& [point, code] : ends) measures_->StageBegins(point)(code);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const char* point : {"Filter", "Score"})
+    for (const char* status : {"Success", "Pending"}) EXPECT_EQ(Stages(point, status), kThreads * kTimes);
+  EXPECT_EQ(Stages("Filter", "Error"), -1);
+  // Every plugin, whatever its place in the profile.
+  for (uint16_t i = 0; i < profile().plugins.size(); ++i) {
+    const framework::PluginCall call(profile(), i, PluginFunction::kBind);
+    measures_->Awaiting(call, [](const Verdict&) {})(Verdict{});
+  }
+  for (uint16_t i = 0; i < profile().plugins.size(); ++i) EXPECT_EQ(Ran(profile().name(i), "Bind"), 1);
 }
 
 TEST_F(PluginMetricsTest, APodThatIsAskedAboutByTheQueueIsACycleOfItsOwn) {

@@ -9,6 +9,7 @@
 namespace berth::cycle {
 namespace {
 
+using framework::PluginFunction;
 using framework::Ruling;
 
 constexpr char kHalted[] = "the scheduler has stopped";
@@ -22,6 +23,13 @@ Failure LateFailure(const framework::Profile& profile, const Verdict& verdict) {
   Failure failure = ErrorFailure(profile, verdict.message());
   if (verdict.rejected()) failure.code = verdict.code();
   return failure;
+}
+
+// What the plugin said, without what a stage puts before the text of an error.
+std::string OwnWords(PluginFunction stage, const std::string& plugin, const std::string& message) {
+  const char* noun = stage == PluginFunction::kPreBindPreFlight ? " \"" : " plugin \"";
+  const std::string before = "running " + std::string(ToString(stage)) + noun + plugin + "\": ";
+  return message.starts_with(before) ? message.substr(before.size()) : message;
 }
 
 }  // namespace
@@ -52,12 +60,15 @@ std::optional<BindingCycles::Refusal> BindingCycles::Begin(queue::PodTicket tick
   run->stages = std::make_shared<framework::BindingStages>(profile, Placement{assumed, node}, std::move(states));
 
   Ruling refused = run->stages->Reserve();
+  PluginFunction stage = PluginFunction::kReserve;
   framework::PermitRuling permit;
   if (refused.verdict.fits()) {
+    stage = PluginFunction::kPermit;
     permit = run->stages->Permit(core_.clock.Now());
     if (permit.ruling.verdict.code() != Code::kWait) refused = permit.ruling;
   }
   if (!refused.verdict.fits()) {
+    TellStageFailed(*run, stage, refused);
     run->stages->Unreserve();
     core_.Complain(core_.state.ForgetPod(assumed->uid()));
     Failure failure = OneNodeFailure(profile, refused.verdict, name_of(refused));
@@ -77,6 +88,7 @@ std::optional<BindingCycles::Refusal> BindingCycles::Begin(queue::PodTicket tick
   run->plan = run->stages->PreFlight();
   if (!run->plan.ruling.verdict.fits()) {
     core_.engine->services().waiting.Remove(assumed->uid());
+    TellStageFailed(*run, PluginFunction::kPreBindPreFlight, run->plan.ruling);
     Fail(run, ErrorFailure(profile, run->plan.ruling.verdict.message()));
     return std::nullopt;
   }
@@ -111,7 +123,10 @@ void BindingCycles::AfterPermit(const RunPtr& run, const Verdict& verdict, const
 
 void BindingCycles::AfterPreBind(const RunPtr& run, const Ruling& ruling) {
   run->in_pre_bind = false;
-  if (!ruling.verdict.fits()) return Fail(run, LateFailure(*run->profile, ruling.verdict));
+  if (!ruling.verdict.fits()) {
+    TellStageFailed(*run, PluginFunction::kPreBind, ruling);
+    return Fail(run, LateFailure(*run->profile, ruling.verdict));
+  }
   if (!run->cancelled.empty()) return Fail(run, ErrorFailure(*run->profile, run->cancelled));
   if (core_.halted) return Fail(run, ErrorFailure(*run->profile, kHalted));
   ++binding_;
@@ -123,6 +138,7 @@ void BindingCycles::AfterPreBind(const RunPtr& run, const Ruling& ruling) {
 void BindingCycles::AfterBind(const RunPtr& run, const Ruling& ruling) {
   --binding_;
   if (!ruling.verdict.fits()) {
+    TellStageFailed(*run, PluginFunction::kBind, ruling);
     const bool skipped = ruling.verdict.code() == Code::kSkip;
     return Fail(run, skipped ? ErrorFailure(*run->profile, "no Bind plugin took the pod")
                              : LateFailure(*run->profile, ruling.verdict));
@@ -142,6 +158,13 @@ bool BindingCycles::Cancel(const std::string& uid, const std::string& cause) {
   if (it == running_.end() || !it->second->in_pre_bind) return false;
   if (it->second->cancelled.empty()) it->second->cancelled = cause;
   return true;
+}
+
+void BindingCycles::TellStageFailed(const Run& run, PluginFunction stage, const Ruling& ruling) const {
+  if (!core_.options.observer) return;
+  const std::string plugin = ruling.plugin == framework::kNoPlugin ? std::string() : run.profile->name(ruling.plugin);
+  const std::string message = OwnWords(stage, plugin, ruling.verdict.message());
+  core_.options.observer->OnStageFailed({*run.pod, run.node, stage, plugin, ruling.verdict.code(), message});
 }
 
 void BindingCycles::Fail(const RunPtr& run, Failure failure) {

@@ -85,6 +85,7 @@ class BindingCycles {
   void AfterPreBind(const RunPtr& run, const framework::Ruling& ruling);
   void AfterBind(const RunPtr& run, const framework::Ruling& ruling);
   void Fail(const RunPtr& run, Failure failure);
+  void TellStageFailed(const Run& run, framework::PluginFunction stage, const framework::Ruling& ruling) const;
   // Runs an asynchronous stage and then `then`: at once if it is done when it returns, else through the inbox.
   void Await(const RunPtr& run, const std::function<void(framework::BindingStages::DoneWith)>& stage,
              void (BindingCycles::*then)(const RunPtr&, const framework::Ruling&));

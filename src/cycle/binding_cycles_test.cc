@@ -106,6 +106,41 @@ TEST_F(BindingCyclesTest, APodThatPermitHoldsPendingSkipsBackoffWhenItIsWoken) {
   EXPECT_THAT(journal_.moves, Contains("p active NodeAdd"));
 }
 
+TEST_F(BindingCyclesTest, WhichPluginHasStoppedAPodIsToldInItsOwnWords) {
+  const auto fails_for = [](const std::string& name) {
+    return [name](const Placement& placement) {
+      return placement.pod->name() == name ? Verdict::Fail("boom") : Verdict{};
+    };
+  };
+  Hooks& hooks = Plug("A");
+  hooks.reserve = [fails = fails_for("reserve")](const Placement& placement) {
+    return placement.pod->name() == "rejected" ? Verdict(Code::kUnschedulable, "taken") : fails(placement);
+  };
+  hooks.permit = [fails = fails_for("permit")](const Placement& placement) {
+    PermitOutcome outcome;
+    outcome.verdict = fails(placement);
+    return outcome;
+  };
+  bool flies = true;
+  hooks.pre_flight = [&flies] {
+    PreFlight flight;
+    if (!flies) flight.verdict = Verdict::Fail("boom");
+    return flight;
+  };
+  hooks.pre_bind = [fails = fails_for("pre-bind")](const Placement& placement, const Done& done) {
+    done(fails(placement));
+  };
+  Start({"n1"});
+  for (const char* name : {"rejected", "reserve", "permit", "pre-bind", "bind"}) Put(MakePod(name));
+  AnswerBind({403, "boom"});
+  flies = false;
+  Put(MakePod("flight"));
+  EXPECT_THAT(journal_.stopped,
+              ElementsAre("rejected: Reserve A Unschedulable: taken", "reserve: Reserve A Error: boom",
+                          "permit: Permit A Error: boom", "pre-bind: PreBind A Error: boom",
+                          "bind: Bind DefaultBinder Error: boom", "flight: PreBindPreFlight A Error: boom"));
+}
+
 // Waiting at Permit.
 
 TEST_F(BindingCyclesTest, APodThatWaitsIsBoundWhenEverybodyAllowsIt) {

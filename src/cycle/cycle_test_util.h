@@ -287,6 +287,7 @@ class Journal final : public Observer {
   std::vector<std::string> attempts;  // "p -> n" or "p: message"
   std::vector<std::string> bound;     // "p -> n"
   std::vector<std::string> failed;    // bindings: "p: message"
+  std::vector<std::string> stopped;   // by plugins: "p: Reserve Acme Error: message"
   std::vector<std::string> results;   // of attempts that bound nothing: "unschedulable default-scheduler"
   std::vector<std::string> moves;     // "p backoff NodeAdd"
   std::vector<std::string> measured;  // "Permit Success 3s", "victims 2", "preempted after 1s"
@@ -300,6 +301,10 @@ class Journal final : public Observer {
   void OnBound(const Pod& pod, const std::string& node) override { bound.push_back(pod.name() + " -> " + node); }
   void OnBindFailed(const Pod& pod, const std::string&, const std::string& message) override {
     failed.push_back(pod.name() + ": " + message);
+  }
+  void OnStageFailed(const StageFailure& failure) override {
+    stopped.push_back(failure.pod.name() + ": " + std::string(ToString(failure.stage)) + " " + failure.plugin + " " +
+                      std::string(ToString(failure.code)) + ": " + failure.message);
   }
   void OnNotBound(const NotBound& not_bound) override { Ended(not_bound.profile, not_bound.error); }
   void OnQueueMove(const queue::QueuedPodInfo& info, Place place, std::string_view event) override {

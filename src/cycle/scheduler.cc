@@ -124,6 +124,11 @@ Error Scheduler::Impl::Build(const config::SchedulerConfiguration& config, const
     options.on_move = [observer](const queue::QueuedPodInfo& info, queue::Place place, std::string_view event) {
       observer->OnQueueMove(info, place, event);
     };
+    options.on_return = [observer](const queue::ReturnedPod& pod) { observer->OnReturned(pod); };
+    options.wants_not_woken = [observer] { return observer->WantsNotWoken(); };
+    options.on_not_woken = [observer](const queue::QueuedPodInfo& info, std::string_view event) {
+      observer->OnNotWoken(info, event);
+    };
     if (observer->TimesEvents())
       options.on_hint = [observer](const std::string& plugin, const ClusterEvent& event, QueueingHint said,
                                    Duration took) { observer->OnHint(plugin, event, said, took); };
@@ -321,6 +326,7 @@ void Scheduler::Impl::Reject(queue::PodTicket ticket, const framework::Profile& 
     failure.code = Code::kUnschedulable;
     failure.rejectors = RejectorsOf(decision, profile);
     const PostFilterOutcome& after = decision.post_filter;
+    if (!profile.post_filter.empty()) core.Tell(&Observer::OnPostFiltered, *pod, after.verdict);
     failure.nominate = after.nominated_node;
     if (after.plan && after.verdict.fits()) {
       attempt.nominated = after.plan->selected;

@@ -72,6 +72,16 @@ struct NotBound {
   bool error;  // false: a plugin has rejected the pod, which upstream calls unschedulable
 };
 
+// A stage after the decision that did not let a pod pass. Valid during the call only.
+struct StageFailure {
+  const Pod& pod;
+  const std::string& node;
+  framework::PluginFunction stage;  // Reserve, Permit, PreBindPreFlight, PreBind, Bind
+  const std::string& plugin;        // empty: all Bind plugins skipped the pod
+  Code code;                        // rejected, an error, or Skip
+  const std::string& message;       // the plugin's own
+};
+
 // Told of what happens, as it happens: for output, metrics and tests. Must not call back.
 class Observer {
  public:
@@ -91,6 +101,16 @@ class Observer {
   virtual void OnNotBound(const NotBound&) {}
   // Where a pod went in the queue, and upstream's label of the event that caused it.
   virtual void OnQueueMove(const queue::QueuedPodInfo&, queue::Place, std::string_view /*event*/) {}
+  // A pod has come back from an attempt that failed; after OnQueueMove.
+  virtual void OnReturned(const queue::ReturnedPod&) {}
+  // A pod that waits was not woken by an event, of which this is upstream's label; told as long as somebody wants it,
+  // which is asked at every event.
+  virtual bool WantsNotWoken() const { return false; }
+  virtual void OnNotWoken(const queue::QueuedPodInfo&, std::string_view /*event*/) {}
+  // The pod fits nowhere, and this is what the PostFilter plugins have made of it.
+  virtual void OnPostFiltered(const Pod&, const Verdict&) {}
+  // A plugin has stopped a decided pod.
+  virtual void OnStageFailed(const StageFailure&) {}
   // A pod that Permit held has ended its waiting, so.
   virtual void OnPermitWaited(Code, Duration) {}
   // One queueing hint in ten: whose, about what, what it said and how long it took.

@@ -4,13 +4,19 @@
 #include "live/scheduler_log.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
 
+#include "api/json_scan.h"
 #include "cluster/node_order.h"
 
 namespace berth::live {
 namespace {
 
 constexpr char kNoNodes[] = "no nodes available to schedule pods";
+constexpr char kMoved[] = "Pod moved to an internal scheduling queue";
+constexpr std::string_view kAttemptFailure = "ScheduleAttemptFailure";
+constexpr std::string_view kUnschedulableQueue = "Unschedulable";
 
 // What no plugin here can place yet.
 bool NeedsStorageOrClaims(const Pod& pod) {
@@ -29,7 +35,7 @@ std::string_view QueueName(queue::Place place) {
       return "Backoff";
     case queue::Place::kUnschedulable:
     case queue::Place::kGated:
-      return "Unschedulable";
+      return kUnschedulableQueue;
     case queue::Place::kNone:
     case queue::Place::kInFlight:
       break;
@@ -64,9 +70,60 @@ void SchedulerLog::OnBindFailed(const Pod& pod, const std::string& node, const s
 
 void SchedulerLog::OnQueueMove(const queue::QueuedPodInfo& info, queue::Place place, std::string_view event) {
   const std::string_view queue = QueueName(place);
-  if (queue.empty()) return;
-  log_.V(event == "ScheduleAttemptFailure" ? 3 : 5)
-      .Info("Pod moved to an internal scheduling queue", {{"pod", *info.pod}, {"event", event}, {"queue", queue}});
+  // Of one that waits after an attempt OnReturned has more to say.
+  if (queue.empty() || (event == kAttemptFailure && queue == kUnschedulableQueue)) return;
+  log_.V(5).Info(kMoved, {{"pod", *info.pod}, {"event", event}, {"queue", queue}});
+}
+
+void SchedulerLog::OnReturned(const queue::ReturnedPod& pod) {
+  if (!log_.V(3).enabled()) return;
+  std::set<std::string> names;
+  for (const queue::Rejector& rejector : pod.info.rejectors) names.insert(pod.plugins.PluginName(rejector.plugin));
+  std::string plugins = "{";
+  for (const std::string& name : names) {
+    if (plugins.size() > 1) plugins += ",";
+    AppendJsonString(name, plugins);
+    plugins += ":{}";
+  }
+  plugins += "}";
+  log_.V(3).Info(kMoved, {{"pod", *pod.info.pod},
+                          {"event", kAttemptFailure},
+                          {"queue", QueueName(pod.place)},
+                          {"schedulingCycle", pod.cycle},
+                          {"hint", pod.hint},
+                          {"unschedulable plugins", LogValue::Json(plugins)}});
+}
+
+void SchedulerLog::OnNotWoken(const queue::QueuedPodInfo& info, std::string_view event) {
+  log_.V(5).Info("Event is not making pod schedulable", {{"pod", *info.pod}, {"event", event}});
+}
+
+void SchedulerLog::OnPostFiltered(const Pod& pod, const Verdict& verdict) {
+  const bool failed = verdict.code() == Code::kError;
+  if (!failed && !log_.V(5).enabled()) return;
+  constexpr char kStatus[] = "Status after running PostFilter plugins for pod";
+  const std::string status = verdict.message();
+  if (failed) return log_.Error(kStatus, {{"pod", pod}, {"status", status}});
+  log_.V(5).Info(kStatus, {{"pod", pod}, {"status", status}});
+}
+
+void SchedulerLog::OnStageFailed(const cycle::StageFailure& failure) {
+  using enum framework::PluginFunction;
+  const auto& [pod, node, stage, plugin, code, message] = failure;
+  const bool early = stage == kReserve || stage == kPermit;
+  if (IsRejected(code)) {
+    if (early)
+      log_.V(4).Info("Pod rejected by plugin", {{"pod", pod}, {"plugin", plugin}, {"status", message}});
+    else
+      log_.V(4).Info(stage == kBind ? "Pod rejected by Bind plugin" : "Pod rejected by PreBind plugin",
+                     {{"pod", pod}, {"node", node}, {"plugin", plugin}, {"status", message}});
+  } else if (early) {
+    log_.Error("Plugin failed", {{"err", message}, {"plugin", plugin}, {"pod", pod}});
+  } else if (!plugin.empty()) {
+    log_.Error(stage == kBind ? "Plugin Failed" : "Plugin failed",
+               {{"err", message}, {"plugin", plugin}, {"pod", pod}, {"node", node}});
+  }
+  if (stage == kBind) log_.V(1).Info("Failed to bind pod", {{"pod", pod}});
 }
 
 void SchedulerLog::OnListFailure(Kind kind, const std::string& sentence) {

@@ -24,6 +24,11 @@ class SchedulerLog final : public cycle::Observer {
   void OnScheduled(const cycle::Scheduled& scheduled) override;
   void OnBindFailed(const Pod& pod, const std::string& node, const std::string& message) override;
   void OnQueueMove(const queue::QueuedPodInfo& info, queue::Place place, std::string_view event) override;
+  void OnReturned(const queue::ReturnedPod& pod) override;
+  bool WantsNotWoken() const override { return log_.V(5).enabled(); }
+  void OnNotWoken(const queue::QueuedPodInfo& info, std::string_view event) override;
+  void OnPostFiltered(const Pod& pod, const Verdict& verdict) override;
+  void OnStageFailed(const cycle::StageFailure& failure) override;
   void OnListFailure(Kind kind, const std::string& sentence) override;
   void OnAssignedPod(const Pod* before, const Pod* after) override;
   void OnPendingPod(const Pod* before, const Pod* after) override;
@@ -62,6 +67,17 @@ class Observers final : public cycle::Observer {
   void OnQueueMove(const queue::QueuedPodInfo& info, queue::Place place, std::string_view event) override {
     Tell(&cycle::Observer::OnQueueMove, info, place, event);
   }
+  void OnReturned(const queue::ReturnedPod& pod) override { Tell(&cycle::Observer::OnReturned, pod); }
+  bool WantsNotWoken() const override {
+    return std::any_of(all_.begin(), all_.end(), [](const cycle::Observer* one) { return one->WantsNotWoken(); });
+  }
+  void OnNotWoken(const queue::QueuedPodInfo& info, std::string_view event) override {
+    Tell(&cycle::Observer::OnNotWoken, info, event);
+  }
+  void OnPostFiltered(const Pod& pod, const Verdict& verdict) override {
+    Tell(&cycle::Observer::OnPostFiltered, pod, verdict);
+  }
+  void OnStageFailed(const cycle::StageFailure& failure) override { Tell(&cycle::Observer::OnStageFailed, failure); }
   void OnPermitWaited(Code code, Duration waited) override { Tell(&cycle::Observer::OnPermitWaited, code, waited); }
   void OnHint(const std::string& plugin, const ClusterEvent& event, QueueingHint said, Duration took) override {
     Tell(&cycle::Observer::OnHint, plugin, event, said, took);

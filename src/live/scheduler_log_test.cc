@@ -15,6 +15,7 @@
 namespace berth::live {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -116,8 +117,9 @@ TEST_F(SchedulerLogTest, AtThreeEveryStepOfAPodIsThere) {
   EXPECT_THAT(Lines(),
               ElementsAre("\"Add event for unscheduled pod\" pod=\"default/big\"",
                           "\"Attempting to schedule pod\" pod=\"default/big\"",
-                          HasSubstr("\"Pod moved to an internal scheduling queue\" pod=\"default/big\" "
-                                    "event=\"ScheduleAttemptFailure\" queue=\"Unschedulable\""),
+                          "\"Pod moved to an internal scheduling queue\" pod=\"default/big\" "
+                          "event=\"ScheduleAttemptFailure\" queue=\"Unschedulable\" schedulingCycle=2 hint=0 "
+                          "unschedulable plugins={\"NodeResourcesFit\":{}}",
                           "\"Updating pod condition and nominated node name\" pod=\"default/big\" "
                           "conditionType=\"PodScheduled\" conditionStatus=\"False\" conditionReason=\"Unschedulable\" "
                           "nominatedNodeName=\"\" nominatingMode=1",
@@ -131,7 +133,72 @@ TEST_F(SchedulerLogTest, AtThreeEveryStepOfAPodIsThere) {
        {"\"Delete event for scheduled pod\" pod=\"default/web\"",
         "\"Delete event for unscheduled pod\" pod=\"default/big\"", "\"Delete event for node\" node=\"n1\"",
         "\"Removed node from NodeTree\" node=\"n1\" zone=\"\""})
-    EXPECT_THAT(last, ::testing::Contains(line));
+    EXPECT_THAT(last, Contains(line));
+}
+
+TEST_F(SchedulerLogTest, AtFiveItIsSaidWhatDoesNotHelp) {
+  api_.Put(MakeNode("n1").Capacity({{"cpu", "1"}, {"pods", "110"}}).Build());
+  Start(5);
+  Put(Wants("big", "100"));
+  EXPECT_THAT(Lines(),
+              Contains("\"Status after running PostFilter plugins for pod\" pod=\"default/big\" "
+                       "status=\"no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption "
+                       "is not helpful for scheduling.\""));
+  api_.Put(MakeNode("n2").Capacity({{"cpu", "1"}, {"pods", "110"}}).Build());
+  Run();
+  EXPECT_THAT(Lines(), Contains("\"Event is not making pod schedulable\" pod=\"default/big\" event=\"NodeAdd\""));
+  // Of a pod that goes elsewhere both lines are there, as upstream.
+  Put(Wants("web", "500m"));
+  api_.AnswerBind({403, "no"});
+  Run();
+  const std::vector<std::string> moved = Lines();
+  const std::string line =
+      "\"Pod moved to an internal scheduling queue\" pod=\"default/web\" "
+      "event=\"ScheduleAttemptFailure\" queue=\"Backoff\"";
+  EXPECT_THAT(moved, Contains(line));
+  EXPECT_THAT(moved, Contains(line + " schedulingCycle=2 hint=1 unschedulable plugins={}"));
+}
+
+TEST_F(SchedulerLogTest, ABindingThatFailsNamesThePlugin) {
+  api_.Put(MakeNode("n1").Capacity({{"cpu", "1"}, {"pods", "110"}}).Build());
+  Start(1);
+  Put(Wants("web", "500m"));
+  api_.AnswerBind({403, "pods \"web\" is forbidden"});
+  Run();
+  EXPECT_THAT(Lines(), ElementsAre("\"Plugin Failed\" err=\"pods \\\"web\\\" is forbidden\" "
+                                   "plugin=\"DefaultBinder\" pod=\"default/web\" node=\"n1\"",
+                                   "\"Failed to bind pod\" pod=\"default/web\"",
+                                   HasSubstr("\"Error scheduling pod; retrying\" err=\"running Bind plugin")));
+}
+
+TEST_F(SchedulerLogTest, EveryStageHasItsWords) {
+  using enum framework::PluginFunction;
+  Start(4);
+  const Pod pod = MakePod("web");
+  const std::string node = "n1", plugin = "Acme", none, message = "bad luck";
+  const auto said = [&](framework::PluginFunction stage, Code code) {
+    lines_->OnStageFailed({pod, node, stage, code == Code::kSkip ? none : plugin, code, message});
+    return Lines();
+  };
+  const std::string failed = "err=\"bad luck\" plugin=\"Acme\" pod=\"default/web\"";
+  const std::string rejected = "plugin=\"Acme\" status=\"bad luck\"";
+  for (const auto stage : {kReserve, kPermit}) {
+    EXPECT_THAT(said(stage, Code::kError), ElementsAre("\"Plugin failed\" " + failed));
+    EXPECT_THAT(said(stage, Code::kUnschedulable),
+                ElementsAre("\"Pod rejected by plugin\" pod=\"default/web\" " + rejected));
+  }
+  for (const auto stage : {kPreBindPreFlight, kPreBind})
+    EXPECT_THAT(said(stage, Code::kError), ElementsAre("\"Plugin failed\" " + failed + " node=\"n1\""));
+  EXPECT_THAT(said(kPreBind, Code::kUnschedulable),
+              ElementsAre("\"Pod rejected by PreBind plugin\" pod=\"default/web\" node=\"n1\" " + rejected));
+  const std::string unbound = "\"Failed to bind pod\" pod=\"default/web\"";
+  EXPECT_THAT(said(kBind, Code::kError), ElementsAre("\"Plugin Failed\" " + failed + " node=\"n1\"", unbound));
+  EXPECT_THAT(said(kBind, Code::kUnschedulable),
+              ElementsAre("\"Pod rejected by Bind plugin\" pod=\"default/web\" node=\"n1\" " + rejected, unbound));
+  EXPECT_THAT(said(kBind, Code::kSkip), ElementsAre(unbound));
+  lines_->OnPostFiltered(pod, Verdict::Fail("bad luck"));
+  EXPECT_THAT(Lines(), ElementsAre("\"Status after running PostFilter plugins for pod\" pod=\"default/web\" "
+                                   "status=\"bad luck\""));
 }
 
 TEST_F(SchedulerLogTest, ABindingThatHappenedAfterAllIsNotTriedAgain) {
@@ -143,8 +210,8 @@ TEST_F(SchedulerLogTest, ABindingThatHappenedAfterAllIsNotTriedAgain) {
   Run();
   api_.AnswerBind({409, "already assigned"});
   Run();
-  EXPECT_THAT(Lines(), ::testing::Contains("\"Pod has been assigned to node. Abort adding it back to queue.\" "
-                                           "pod=\"default/web\" node=\"elsewhere\""));
+  EXPECT_THAT(Lines(), Contains("\"Pod has been assigned to node. Abort adding it back to queue.\" "
+                                "pod=\"default/web\" node=\"elsewhere\""));
 }
 
 TEST_F(SchedulerLogTest, PodsThatCannotBePlacedYetAreNamed) {

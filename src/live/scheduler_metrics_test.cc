@@ -177,7 +177,7 @@ TEST_F(SchedulerMetricsTest, LinesThatPeopleLookForAreInTheLog) {
   const cycle::AttemptFacts facts{attempt.began, 3, 2};
   all.OnScheduled({pod_, attempt.node, profile(), info, facts});
   all.OnBindFailed(pod_, "n", "conflict");
-  all.OnQueueMove(info, queue::Place::kUnschedulable, "ScheduleAttemptFailure");
+  all.OnQueueMove(info, queue::Place::kBackoff, "NodeAdd");
   all.OnListFailure(Kind::kCsiDriver, "forbidden");
   all.OnComplaint("odd");
   const std::string text = log_text_.str();
@@ -189,7 +189,7 @@ TEST_F(SchedulerMetricsTest, LinesThatPeopleLookForAreInTheLog) {
            "\"Attempting to bind pod to node\" pod=\"default/p\" node=\"n\"",
            "\"Successfully bound pod to node\" pod=\"default/p\" node=\"n\" evaluatedNodes=3 feasibleNodes=2",
            "\"Error scheduling pod; retrying\" err=\"conflict\" pod=\"default/p\" node=\"n\"",
-           "\"Pod moved to an internal scheduling queue\" pod=\"default/p\" event=\"ScheduleAttemptFailure\" queue=",
+           "\"Pod moved to an internal scheduling queue\" pod=\"default/p\" event=\"NodeAdd\" queue=\"Backoff\"",
            "\"Failed to watch\" err=\"forbidden\" type=\"*v1.CSIDriver\"",
            "] odd",
        })

@@ -64,6 +64,16 @@ class QueueFixture {
     options.on_move = [this](const QueuedPodInfo& info, Place place, std::string_view event) {
       moves.push_back(info.pod->name() + " " + std::string(ToString(place)) + " " + std::string(event));
     };
+    options.on_return = [this](const ReturnedPod& pod) {
+      std::string line = pod.info.pod->name() + " " + std::string(ToString(pod.place)) + " " +
+                         std::to_string(pod.hint) + " " + std::to_string(pod.cycle);
+      for (const Rejector& rejector : pod.info.rejectors) line += " " + pod.plugins.PluginName(rejector.plugin);
+      returns.push_back(line);
+    };
+    options.wants_not_woken = [this] { return wants_not_woken; };
+    options.on_not_woken = [this](const QueuedPodInfo& info, std::string_view event) {
+      not_woken.push_back(info.pod->name() + " " + std::string(event));
+    };
     options.on_hint = [this](const std::string& plugin, const ClusterEvent& event, QueueingHint said, Duration) {
       timed_hints.push_back(plugin + " " + EventLabel(event) + (said == QueueingHint::kSkip ? " skip" : " queue"));
     };
@@ -94,7 +104,8 @@ class QueueFixture {
   bool closed = false;                                                    // PreEnqueue of Tolerations is against it
   int hint_calls = 0, gate_calls = 0;
   EventObjects last_objects;
-  std::vector<std::string> moves, timed_hints;
+  bool wants_not_woken = false;
+  std::vector<std::string> moves, timed_hints, returns, not_woken;
   std::unique_ptr<SchedulingQueue> queue;
 };
 

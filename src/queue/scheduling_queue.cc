@@ -404,7 +404,9 @@ Place SchedulingQueue::TakeBack(std::unique_ptr<Info> owned, const Rejectors& re
   info.place = Place::kNone;
   queued_.emplace(info.key, std::move(owned));
   CountRejectors(info, true);
-  return Requeue(info, strategy, kScheduleAttemptFailure);
+  const Place place = Requeue(info, strategy, kScheduleAttemptFailure);
+  if (options_.on_return) options_.on_return({info, place, static_cast<int>(strategy), scheduling_cycle_, hints_});
+  return place;
 }
 
 }  // namespace berth::queue

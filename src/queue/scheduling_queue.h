@@ -26,6 +26,15 @@
 
 namespace berth::queue {
 
+// A pod that comes back from an attempt that failed. Valid during the call only.
+struct ReturnedPod {
+  const QueuedPodInfo& info;
+  Place place;             // where it went
+  int hint;                // upstream's number: 0 waits for an event, 1 is tried again after its backoff, 2 at once
+  int64_t cycle;           // pops so far
+  const HintMap& plugins;  // the names of its rejectors
+};
+
 struct QueueOptions {
   // QueueSort of the first profile: a strict weak order. Pods that it holds equal are taken in order of arrival.
   std::function<bool(const QueuedPod&, const QueuedPod&)> less;
@@ -35,6 +44,12 @@ struct QueueOptions {
   Duration max_in_unschedulable = Duration::Seconds(5 * 60);
   // Told of every move: where to, and upstream's label of the event that caused it. May be empty.
   std::function<void(const QueuedPodInfo&, Place, std::string_view event)> on_move;
+  // Told of every pod that comes back, after on_move. May be empty.
+  std::function<void(const ReturnedPod&)> on_return;
+  // Told of every pod that an event leaves where it is, and of the event's label; not called as long as
+  // `wants_not_woken`, which is asked at every event, says no. Both or none.
+  std::function<bool()> wants_not_woken;
+  std::function<void(const QueuedPodInfo&, std::string_view event)> on_not_woken;
   // Told of one hint in ten: whose, about what, what it said and how long it took. May be empty.
   std::function<void(const std::string& plugin, const ClusterEvent&, QueueingHint, Duration took)> on_hint;
 };
@@ -168,6 +183,15 @@ class SchedulingQueue {
   Strategy Replay(const Info& info) const;
   size_t MovePods(const std::vector<Info*>& pods, const ClusterEvent& event, const EventMatch& match,
                   const SharedObjects& objects, std::string_view label);
+  // Tells of waiting pods that MoveAll need not look at: nobody who rejected them has asked for the event.
+  void TellNotConcerned(const ClusterEvent& event, const EventMatch& match, const std::function<bool(const Pod&)>& only,
+                        std::string_view label) const;
+  bool TellsNotWoken() const { return options_.on_not_woken && options_.wants_not_woken(); }
+  // Nobody but the gating plugin can open the gate, so other events are not worth asking about. Wildcards are: they are
+  // there for pods that incomplete hints would leave behind.
+  static bool IsGateClosed(const Info& info, const ClusterEvent& event, const EventMatch& match) {
+    return info.gated() && !IsWildCard(event) && !match.Has(info.gating_plugin);
+  }
   void FlushUnschedulable(Time now);
 
   // For PodTicket.

@@ -85,19 +85,32 @@ size_t SchedulingQueue::MoveAll(const ClusterEvent& event, const SharedObjects& 
       if (plugin < waiting_by_plugin_.size())
         for (Info* info : waiting_by_plugin_[plugin]) take(info);
   }
-  return MovePods(scratch_, event, match, objects, options_.on_move ? EventLabel(event) : std::string());
+  const bool tells = TellsNotWoken();
+  const std::string label = options_.on_move || tells ? EventLabel(event) : std::string();
+  if (tells) TellNotConcerned(event, match, only, label);
+  return MovePods(scratch_, event, match, objects, label);
+}
+
+void SchedulingQueue::TellNotConcerned(const ClusterEvent& event, const EventMatch& match,
+                                       const std::function<bool(const Pod&)>& only, std::string_view label) const {
+  for (const Info* info : waiting_) {
+    if (info->round == round_ || IsGateClosed(*info, event, match)) continue;
+    if (!only || only(*info->pod)) options_.on_not_woken(*info, label);
+  }
 }
 
 size_t SchedulingQueue::MovePods(const std::vector<Info*>& pods, const ClusterEvent& event, const EventMatch& match,
                                  const SharedObjects& objects, std::string_view label) {
   const EventObjects view = objects.view();
+  const bool tells = TellsNotWoken();
   size_t moved = 0;
   for (Info* info : pods) {
-    // Nobody but the gating plugin can open the gate, so other events are not worth asking about. Wildcards are: they
-    // are there for pods that incomplete hints would leave behind.
-    if (info->gated() && !IsWildCard(event) && !match.Has(info->gating_plugin)) continue;
+    if (IsGateClosed(*info, event, match)) continue;
     const Strategy strategy = Judge(*info, event, match, view);
-    if (strategy == Strategy::kSkip) continue;
+    if (strategy == Strategy::kSkip) {
+      if (tells) options_.on_not_woken(*info, label);
+      continue;
+    }
     Requeue(*info, strategy, label);
     if (info->waiting_slot == kNoSlot) ++moved;
   }

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "queue/queue_test_util.h"
 
 namespace berth::queue {
@@ -12,6 +14,8 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 
 class SchedulingQueueTest : public ::testing::Test, public QueueFixture {
  protected:
@@ -271,6 +275,35 @@ TEST_F(SchedulingQueueTest, PodsAreCountedForEveryPluginThatRejectedThem) {
   EXPECT_THAT(counts(), Contains("default-scheduler Tolerations 1"));
   queue->Delete(*b);
   EXPECT_THAT(counts(), Contains("default-scheduler Fit 0"));
+}
+
+TEST_F(SchedulingQueueTest, OfAPodThatComesBackItIsToldWhoRejectedItAndWhatWillBe) {
+  Rejected(MakePod("waits"), {.unschedulable = {"Spread", "Fit"}, .pending = {}});
+  Rejected(MakePod("failed"), {});
+  queue->Add(Share(MakePod("helped")));
+  auto ticket = queue->Pop();
+  queue->MoveAll(kNodeAdd, {});
+  ticket->Return({.unschedulable = {}, .pending = {"Wait"}});
+  EXPECT_THAT(returns,
+              ElementsAre("waits unschedulable 0 1 Fit Spread", "failed error backoff 1 2", "helped active 2 3 Wait"));
+}
+
+TEST_F(SchedulingQueueTest, WhoWantsToKnowIsToldOfPodsThatAnEventDoesNotWake) {
+  Rejected(MakePod("fit"), {.unschedulable = {"Fit"}, .pending = {}});
+  Rejected(MakePod("spread"), {.unschedulable = {"Spread"}, .pending = {}});
+  queue->Add(Share(MakePod("gated").Gate("g")));
+  fit_hint = [](const Pod&, const EventObjects&) { return QueueingHint::kSkip; };
+  queue->MoveAll(kNodeAdd, {});
+  EXPECT_THAT(not_woken, IsEmpty());
+  wants_not_woken = true;
+  queue->MoveAll(kNodeAdd, {});
+  EXPECT_THAT(std::exchange(not_woken, {}), UnorderedElementsAre("fit NodeAdd", "spread NodeAdd"));
+  queue->MoveAll(kNodeAdd, {}, [](const Pod& pod) { return pod.name() == "fit"; });
+  EXPECT_THAT(std::exchange(not_woken, {}), ElementsAre("fit NodeAdd"));
+  queue->MoveAll(kNodeLabel, {});  // wakes the other one
+  EXPECT_THAT(std::exchange(not_woken, {}), ElementsAre("fit NodeUpdateNodeLabel"));
+  queue->MoveAll({EventResource::kCsiNode, action::kAdd}, {});  // nobody has asked for it
+  EXPECT_THAT(not_woken, IsEmpty());
 }
 
 TEST_F(SchedulingQueueTest, OneHintInTenIsTimed) {

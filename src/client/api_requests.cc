@@ -42,12 +42,12 @@ struct ApiRequests::Call {
   int retries = 0;
   bool renewed = false;
   std::chrono::steady_clock::time_point asked;  // if there is an observer
-  bool sent = false;
+  bool paced = false;                           // its turn has come, as the observer knows
 };
 
 ObservedServer ObservedServer::Of(RequestObserver* by, const std::string& url) {
   const Result<net::Url> parsed = net::ParseUrl(url);
-  return {by, parsed.ok() ? parsed->authority : "none"};
+  return {by, parsed.ok() ? parsed->authority : "none", url.substr(0, url.find_last_not_of('/') + 1)};
 }
 
 ApiRequests::ApiRequests(std::unique_ptr<net::HttpClient> client, Credentials& credentials, std::string user_agent,
@@ -121,6 +121,10 @@ void ApiRequests::Drop(const std::shared_ptr<Call>& call, const std::string& why
 
 void ApiRequests::Go(const std::shared_ptr<Call>& call) {
   if (util::IsOver(call->request.send_by)) return Drop(call);
+  if (observed_.by != nullptr && call->pacer != nullptr && !std::exchange(call->paced, true)) {
+    const ApiRequest& asked = call->request;
+    observed_.by->Paced({observed_.host, asked.method, observed_.url, asked.path, SecondsSince(call->asked)});
+  }
   if (const std::optional<std::string> known = credentials_.Known()) return SendWith(call, *known);
   bool closed = false;
   {
@@ -156,9 +160,6 @@ void ApiRequests::Resume(const std::shared_ptr<Call>& call, const Result<std::st
 }
 
 void ApiRequests::SendWith(const std::shared_ptr<Call>& call, const std::string& authorization) {
-  if (observed_.by != nullptr && !call->sent && call->pacer != nullptr)
-    observed_.by->Paced(observed_.host, call->request.method, SecondsSince(call->asked));
-  call->sent = true;
   call->authorization = authorization;
   net::ClientRequest request;
   request.method = call->request.method;

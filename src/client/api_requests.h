@@ -46,10 +46,11 @@ struct ApiReply {
   std::string body;                // only of an ok() status
 };
 
-// The observer of requests to a server, which may be null, and the name by which it knows that server.
+// The observer of requests to a server, which may be null, and the names by which it knows that server.
 struct ObservedServer {
   RequestObserver* by = nullptr;
   std::string host = {};
+  std::string url = {};  // without a slash at the end
   static ObservedServer Of(RequestObserver* by, const std::string& url);
 };
 

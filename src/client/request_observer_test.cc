@@ -17,9 +17,10 @@ using ::testing::ElementsAre;
 
 class RequestLines final : public RequestObserver {
  public:
-  void Paced(const std::string&, const std::string& method, double seconds) override {
-    EXPECT_GE(seconds, 0);
-    Add("paced " + method);
+  void Paced(const PacedRequest& request) override {
+    EXPECT_GE(request.seconds, 0);
+    EXPECT_EQ(request.server, "http://" + request.host);
+    Add("paced " + request.method + " " + request.path);
   }
   void Tried(const std::string& host, const std::string& method, int code, size_t bytes, bool repeated) override {
     const std::lock_guard lock(mutex_);
@@ -64,8 +65,9 @@ TEST_F(RequestObserverTest, ARequestIsToldOfWithAllItsTries) {
     return {201, SuccessJson(), ""};
   });
   EXPECT_EQ(Ask([&](Answer done) { api_->Bind(kPod, "n1", std::move(done)); }).code, 201);
-  EXPECT_THAT(seen_.lines(), ElementsAre("paced POST", "tried POST 429 with a body", "tried POST 201 with a body again",
-                                         "finished POST with a body"));
+  EXPECT_THAT(seen_.lines(),
+              ElementsAre("paced POST /api/v1/namespaces/ns/pods/a/binding", "tried POST 429 with a body",
+                          "tried POST 201 with a body again", "finished POST with a body"));
   EXPECT_EQ("http://" + seen_.host(), server_->config().server);
 }
 
@@ -77,7 +79,8 @@ TEST_F(RequestObserverTest, WithoutAnAnswerTheCodeIsNone) {
   }
   Connect(config);
   EXPECT_EQ(Ask([&](Answer done) { api_->Bind(kPod, "n1", std::move(done)); }).code, 0);
-  EXPECT_THAT(seen_.lines(), ElementsAre("paced POST", "tried POST 0 with a body", "finished POST"));
+  EXPECT_THAT(seen_.lines(), ElementsAre("paced POST /api/v1/namespaces/ns/pods/a/binding", "tried POST 0 with a body",
+                                         "finished POST"));
 }
 
 TEST_F(RequestObserverTest, WatchesCountWhenTheyAreOpened) {

@@ -42,9 +42,9 @@ ClientMetrics::OfVerb& ClientMetrics::Of(const std::string& host, const std::str
       .first->second;
 }
 
-void ClientMetrics::Paced(const std::string& host, const std::string& method, double seconds) {
+void ClientMetrics::Paced(const client::PacedRequest& request) {
   const std::lock_guard lock(mutex_);
-  Of(host, method).limiter.Observe(seconds);
+  Of(request.host, request.method).limiter.Observe(request.seconds);
 }
 
 void ClientMetrics::Tried(const std::string& host, const std::string& method, int code, size_t bytes, bool repeated) {

@@ -19,7 +19,7 @@ class ClientMetrics final : public client::RequestObserver {
  public:
   // REQUIRES: metrics outlive it.
   explicit ClientMetrics(util::Metrics& metrics) : metrics_(metrics) {}
-  void Paced(const std::string& host, const std::string& method, double seconds) override;
+  void Paced(const client::PacedRequest& request) override;
   void Tried(const std::string& host, const std::string& method, int code, size_t bytes, bool repeated) override;
   void Finished(const std::string& host, const std::string& method, double seconds, size_t bytes) override;
 

@@ -15,7 +15,8 @@ using ::testing::Not;
 TEST(ClientMetricsTest, RequestsAreCountedAsClientGoDoes) {
   util::Metrics metrics;
   ClientMetrics client(metrics);
-  client.Paced("h:6443", "POST", 0.3);
+  const std::string host = "h:6443", method = "POST", server = "https://h:6443", path = "/api";
+  client.Paced({host, method, server, path, 0.3});
   client.Tried("h:6443", "POST", 429, 300, false);
   client.Tried("h:6443", "POST", 201, 300, true);
   client.Finished("h:6443", "POST", 0.7, 2000);

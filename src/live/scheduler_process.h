@@ -22,6 +22,7 @@
 #include "cycle/scheduler.h"
 #include "live/client_metrics.h"
 #include "live/plugin_metrics.h"
+#include "live/request_log.h"
 #include "live/resource_metrics.h"
 #include "live/scheduler_log.h"
 #include "live/scheduler_metrics.h"
@@ -107,7 +108,8 @@ class SchedulerProcess {
   util::RunLoop loop_{inbox_, clock_};
   util::Metrics metrics_;
   SchedulerMetrics measures_{metrics_, clock_};
-  ClientMetrics requests_{metrics_};
+  ClientMetrics request_measures_{metrics_};
+  RequestLog requests_{request_measures_, log_, clock_};
   ServingMetrics port_measures_{metrics_};
   SchedulerLog lines_{log_};
   Observers observers_{{&measures_, &lines_}};

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <list>
 #include <string>
 #include <string_view>
@@ -43,7 +45,10 @@ class ExpiringCache {
       entries_.erase(order_.back().key);
       order_.pop_back();
     }
-    order_.push_front({key, std::move(value), now + good_for});
+    // A span may be as long as spans can be: "for ever".
+    constexpr int64_t kLast = std::numeric_limits<int64_t>::max();
+    const Time until = good_for.ns > kLast - now.ns ? Time{kLast} : now + good_for;
+    order_.push_front({key, std::move(value), until});
     entries_.emplace(key, order_.begin());
   }
   size_t size() const { return entries_.size(); }

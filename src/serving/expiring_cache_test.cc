@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <limits>
 #include <string>
 
 namespace berth::serving {
@@ -30,6 +32,14 @@ TEST(ExpiringCacheTest, NothingIsKeptForNoTime) {
   EXPECT_EQ(cache.Find("a", At(1)), nullptr);
   cache.Put("a", 1, At(0), Duration{-1});
   EXPECT_EQ(cache.size(), 0);
+}
+
+TEST(ExpiringCacheTest, TheLongestSpanIsForEver) {
+  ExpiringCache<int> cache(10);
+  const Time now{1'767'225'600'000'000'000};
+  cache.Put("a", 1, now, Duration{std::numeric_limits<int64_t>::max()});
+  EXPECT_NE(cache.Find("a", now), nullptr);
+  EXPECT_NE(cache.Find("a", Time{std::numeric_limits<int64_t>::max() - 1}), nullptr);
 }
 
 TEST(ExpiringCacheTest, TheLeastRecentlyUsedGoes) {

@@ -21,7 +21,7 @@ std::optional<LoadedObjects> ReadObjects(const std::vector<std::string>& paths, 
   LoadOptions options;
   options.annotations = annotations;
   options.unread_kind = [&](const std::string& api_version, const std::string& kind, const std::string& file) {
-    err << "warning: " << file << ": objects of kind " << kind << " (" << api_version << ") are passed over\n";
+    err << "warning: " << file << ": objects of kind " << kind << " (" << api_version << ") are ignored\n";
   };
   LoadResult result = LoadObjects(paths, options);
   // Pods are told apart by uid: of two with one uid, the second would silently not be there.

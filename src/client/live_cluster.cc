@@ -225,7 +225,7 @@ void LiveCluster::Impl::OnPage(const std::shared_ptr<ListRun>& run, ApiReply rep
   const std::string what = "list of " + std::string(ToString(run->kind));
   if (!read.ok()) return Finish(run, {0, "no " + what + ": " + read.error().text()});
   ListPage page = std::move(read).value();
-  for (std::string& warning : page.warnings) Warn(what + ": passed over: " + warning);
+  for (std::string& warning : page.warnings) Warn(what + ": ignored: " + warning);
   ListAnswer& answer = run->answer;
   if (run->next.empty()) {
     // Where would a watch begin? Whoever asked would list again and again, and nobody would know why.

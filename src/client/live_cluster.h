@@ -37,7 +37,7 @@ struct LiveOptions {
   uint64_t max_unread_bytes = uint64_t{256} << 20;    // of events of a watch that nobody has taken; then it is cut
   std::function<uint64_t()> random;                   // null: a generator of its own. Called when a watch starts
   RequestObserver* observer = nullptr;                // of all requests; may be null, else it outlives the cluster
-  // What no answer tells: objects that were passed over, events that are lost, files with certificates or a token that
+  // What no answer tells: objects that were ignored, events that are lost, files with certificates or a token that
   // cannot be used any more. Called through the inbox; may be null.
   std::function<void(const std::string& sentence)> warning;
 };
@@ -49,7 +49,7 @@ struct LiveOptions {
 // the server has at hand (resourceVersion 0), which most servers send whole, whatever the size of pages. Later lists of
 // either kind are never older than what was seen before of that kind, unless the server says that it has no such
 // version any more. A kind whose list does not fit into max_page_bytes is listed from the store (no resourceVersion)
-// from then on, which every server does in pages. Objects that cannot be read are passed over with a warning; an event
+// from then on, which every server does in pages. Objects that cannot be read are ignored with a warning; an event
 // with one counts as a bookmark, or as a deletion if it is one.
 //
 // Requests that have to wait, for the rate or a connection, go in this order: what a pod waits for (lists, reads,

@@ -220,7 +220,7 @@ TEST_F(LiveClusterTest, ObjectsThatCannotBeReadAreWarnedOf) {
     return {200, ListJson("PodList", "9", {PodJson("a", 3), R"({"metadata":{"name":"bad"},"spec":[]})"}), ""};
   });
   EXPECT_EQ(List().objects.size(), 1u);
-  EXPECT_THAT(warnings_, ElementsAre(HasSubstr("list of Pod: passed over: Pod \"bad\": spec")));
+  EXPECT_THAT(warnings_, ElementsAre(HasSubstr("list of Pod: ignored: Pod \"bad\": spec")));
 }
 
 TEST_F(LiveClusterTest, WritesSayWhatTheyMean) {

@@ -86,15 +86,14 @@ void LiveWatch::ReadLine(Batch& batch, std::string_view text) {
 
 void LiveWatch::PassOver(const std::string& warning) {
   if (initial_ && ++passed_over_ > kMaxWarnings) return;
-  warn_((initial_ ? "list of " : "watch of ") + std::string(ToString(kind_)) + ": passed over: " + warning);
+  warn_((initial_ ? "list of " : "watch of ") + std::string(ToString(kind_)) + ": ignored: " + warning);
 }
 
 void LiveWatch::EndInitial() {
   initial_ = false;
   if (passed_over_ <= kMaxWarnings) return;
-  warn_("list of " + std::string(ToString(kind_)) + ": passed over: and " +
-        std::to_string(passed_over_ - kMaxWarnings) + " more objects of kind " + std::string(ToString(kind_)) +
-        " in this answer");
+  warn_("list of " + std::string(ToString(kind_)) + ": ignored: and " + std::to_string(passed_over_ - kMaxWarnings) +
+        " more objects of kind " + std::string(ToString(kind_)) + " in this answer");
 }
 
 void LiveWatch::OnEnd(const Error& error) {

@@ -122,7 +122,7 @@ TEST(LiveWatchTest, AnUnreadableObjectIsPassedOverAndItsVersionKept) {
       "\n" +
       Added("a", 8));
   EXPECT_THAT(f.Heard(), ElementsAre("-7", "a"));
-  EXPECT_THAT(f.warnings, ElementsAre(HasSubstr("watch of Pod: passed over: Pod \"bad\": spec")));
+  EXPECT_THAT(f.warnings, ElementsAre(HasSubstr("watch of Pod: ignored: Pod \"bad\": spec")));
 }
 
 TEST(LiveWatchTest, LinesThatDoNotEndAreCut) {
@@ -232,8 +232,8 @@ TEST(LiveWatchTest, OfManyInitialObjectsThatCannotBeReadAFewAreNamed) {
   f.watch->OnPiece(R"({"type":"BOOKMARK","object":)" + InitialEndJson("Pod", 9) + "}\n");
   EXPECT_EQ(f.Heard().back(), "=9");
   ASSERT_EQ(f.warnings.size(), 6u);
-  EXPECT_THAT(f.warnings[0], HasSubstr("list of Pod: passed over: Pod \"bad\": spec"));
-  EXPECT_EQ(f.warnings[5], "list of Pod: passed over: and 4 more objects of kind Pod in this answer");
+  EXPECT_THAT(f.warnings[0], HasSubstr("list of Pod: ignored: Pod \"bad\": spec"));
+  EXPECT_EQ(f.warnings[5], "list of Pod: ignored: and 4 more objects of kind Pod in this answer");
 }
 
 TEST(LiveWatchTest, AVersionThatTheServerDoesNotHaveYetEndsAStreamedListAsOneThatItHasNoMore) {

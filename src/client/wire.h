@@ -17,7 +17,7 @@ struct ListPage {
   std::vector<ClusterObject> objects;
   std::string resource_version;
   std::string next;                   // the token of the page behind it; empty: the last one
-  std::vector<std::string> warnings;  // objects that were passed over, the first few by name
+  std::vector<std::string> warnings;  // objects that were ignored, the first few by name
 };
 // An Error: it is not a list of that kind. Of pods and nodes the annotations of the given keys are kept. `body` is read
 // in place; it may grow by what the reader wants behind its end.

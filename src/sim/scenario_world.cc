@@ -161,7 +161,7 @@ void ScenarioWorld::Load(const std::vector<std::string>& paths) {
   LoadOptions options;
   options.annotations = annotations_;
   options.unread_kind = [&](const std::string& api_version, const std::string& kind, const std::string& file) {
-    out_.warnings.push_back(file + ": objects of kind " + kind + " (" + api_version + ") are passed over");
+    out_.warnings.push_back(file + ": objects of kind " + kind + " (" + api_version + ") are ignored");
   };
   LoadResult result = LoadObjects(paths, options);
   for (const auto& pod : result.objects.of<Pod>()) {

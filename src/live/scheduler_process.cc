@@ -40,6 +40,9 @@ std::string UserAgent(const std::string& version) {
   return "kube-scheduler/" + version + " (linux/" + machine + ") berth/" + kVersion;
 }
 
+// Go's name of a kind's type.
+std::string TypeName(const KindInfo& info) { return "*v1." + std::string(info.name); }
+
 }  // namespace
 
 SchedulerProcess::SchedulerProcess(const config::SchedulerConfiguration& config, SchedulerProcessOptions options,
@@ -235,7 +238,7 @@ int SchedulerProcess::Run() {
     phase_ = Phase::kStandby;
     elector_->Start();
   } else {
-    scheduler_->Start();
+    StartWatching();
   }
   loop_.Run([this] { return Work(); }, [this] { return NextWake(); });
   if (draining_.joinable()) draining_.join();
@@ -284,13 +287,23 @@ Time SchedulerProcess::NextWake() const {
   return next;
 }
 
+void SchedulerProcess::StartWatching() {
+  for (const KindInfo& info : kKinds) {
+    if (!scheduler_->watches(info.kind)) continue;
+    const std::string type = TypeName(info);
+    log_.V(3).Info("Starting reflector", {{"type", type}, {"resyncPeriod", "0s"}});
+    log_.V(3).Info("Listing and watching", {{"type", type}});
+  }
+  scheduler_->Start();
+}
+
 void SchedulerProcess::SayPopulated() {
   if (!log_.V(2).enabled()) return;
   for (const KindInfo& info : kKinds) {
     bool& said = populated_[static_cast<size_t>(info.kind)];
     if (said || !scheduler_->watches(info.kind) || !scheduler_->reflector(info.kind).synced()) continue;
     said = true;
-    log_.V(2).Info("Caches populated", {{"type", "*v1." + std::string(info.name)}});
+    log_.V(2).Info("Caches populated", {{"type", TypeName(info)}});
   }
 }
 
@@ -314,7 +327,7 @@ void SchedulerProcess::Lead() {
   phase_ = Phase::kLeading;
   if (!config_.delay_cache_until_active) return;
   log_.Info("Starting informers and waiting for sync...");
-  scheduler_->Start();
+  StartWatching();
 }
 
 void SchedulerProcess::BeginEnd(End end) {

@@ -88,6 +88,7 @@ class SchedulerProcess {
   // One round of the loop; true: there may be more to do at once.
   bool Work();
   Time NextWake() const;
+  void StartWatching();
   // Says of each kind, once, that its first list is in.
   void SayPopulated();
   void Synced();

@@ -171,6 +171,15 @@ TEST_F(SchedulerProcessTest, ALeaderBindsAndGivesTheLeaseBack) {
     EXPECT_THAT(Log(), HasSubstr(line));
 }
 
+TEST_F(SchedulerProcessTest, AtThreeTheLogSaysWhatIsListedAndWatched) {
+  Start("", 3);
+  Until([&] { return Asked(kBinding); });
+  EXPECT_EQ(End(), 0);
+  for (const char* line : {"\"Starting reflector\" type=\"*v1.Pod\" resyncPeriod=\"0s\"\n",
+                           "\"Listing and watching\" type=\"*v1.Node\"\n", "\"Caches populated\" type=\"*v1.Node\"\n"})
+    EXPECT_THAT(Log(), HasSubstr(line));
+}
+
 TEST_F(SchedulerProcessTest, RequestsSayWhichClientTheyComeFrom) {
   Start("");
   Until([&] { return Asked(kBinding) && Asked(kEvent); });

@@ -42,7 +42,7 @@ bool SameVersion(const ClusterObject& a, const ClusterObject& b) {
 }
 
 // Whether a server that answers so will answer the same next time, so that it need not be asked.
-bool IsRefusal(const ApiStatus& status) {
+bool RefusesToStream(const ApiStatus& status) {
   if (status.code == 501) return true;
   return status.code >= 300 && status.code < 500 && status.code != 401 && status.code != 403 && status.code != 404 &&
          status.code != 407 && status.code != 408;
@@ -182,7 +182,7 @@ void Reflector::OnStreamClosed(const ApiStatus& status) {
   }
   broken_streams_ = 0;
   if (status.ok()) StopStreaming();
-  if (!watch_opened_ && IsRefusal(status)) may_stream_ = false;
+  if (!watch_opened_ && RefusesToStream(status)) may_stream_ = false;
   List();
 }
 

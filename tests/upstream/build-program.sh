@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Builds one Go program once per content of what it is made from, outside the clone, and prints the path of the program:
 # one of those here (oracle, enginebench, extenderargs, extenderbench, fakekubelet, faultproxy, goextender, rigtool), or one of
-# Kubernetes v1.36.4 (kube-apiserver, kube-controller-manager, kube-scheduler, kubectl) or etcd, from their modules.
+# Kubernetes v1.36.4 (kube-apiserver, kube-controller-manager, kube-scheduler, kubectl) or etcd, from their modules; or specs,
+# which runs sig-scheduling's end-to-end specs.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 usage() { echo "usage: build-program.sh NAME, see its first lines" >&2; exit 2; }
@@ -22,6 +23,10 @@ case $name in
     [ "$name" != etcd ] || package=go.etcd.io/etcd/server/v3
     flags="-s -w $version -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=36"
     set -- ;;
+  specs)
+    cd specs # a module of its own, too
+    package=. flags="-s -w $version"
+    set -- main.go ;;
   *) usage ;;
 esac
 hash=$(cat go.mod go.sum "$@" | sha256sum | cut -c1-16)

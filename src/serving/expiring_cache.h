@@ -45,7 +45,7 @@ class ExpiringCache {
       entries_.erase(order_.back().key);
       order_.pop_back();
     }
-    // A span may be as long as spans can be: "for ever".
+    // The longest span there is means forever.
     constexpr int64_t kLast = std::numeric_limits<int64_t>::max();
     const Time until = good_for.ns > kLast - now.ns ? Time{kLast} : now + good_for;
     order_.push_front({key, std::move(value), until});

@@ -20,7 +20,7 @@
 namespace berth::util {
 namespace {
 
-// How often somebody is looked for who wants it to stop, and `meanwhile` is called.
+// How often `stop` is looked at and `meanwhile` is called.
 constexpr int kLookMillis = 50;
 constexpr auto kFirstNap = std::chrono::milliseconds(1);
 constexpr auto kLongestNap = std::chrono::milliseconds(50);

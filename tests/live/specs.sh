@@ -5,8 +5,8 @@
 . "$(dirname "$0")/live.sh"
 
 # Not tried: volumes, which are not supported yet; a workload API that is off by default; zones, which the rig does not have;
-# and three that the rig fails with kube-scheduler, too: its kubelets do not copy a resource that appears in a node's
-# capacity to what is allocatable, take no time to stop a pod, and have 127.0.0.1 as the address of their node.
+# and three that the rig cannot pass: its kubelets do not copy a resource that appears in a node's capacity to what is
+# allocatable and take no time to stop a pod (kube-scheduler fails both, too), and have 127.0.0.1 as the address of their node.
 skip=${SPECS_SKIP:-"PVC has node-affinity|FeatureGate:GenericWorkload|Multi-AZ|pod overhead|async preemption|different hostIP and protocol"}
 specs=$("$UPSTREAM/build-program.sh" specs)
 if [ "${SPECS_OF:-berth}" = stock ]; then start_stock berth; else start berth; fi

@@ -29,7 +29,7 @@ berth_announce() {
   objects=$(ninja -C "build/$preset" -t commands "$@" 2>/dev/null | sed -n 's/.* -o \([^ ]*\.o\) .*/\1/p' | sort -u |
     while IFS= read -r object; do [ -e "build/$preset/$object" ] || echo "$object"; done)
   # Nine seconds of one core for a batch and three for a file of its own is what an average machine takes.
-  read -r files seconds < <(awk '/Unity/ { s += 6 } /./ { ++n; s += 3 } END { print n + 0, s + 0 }' <<<"$objects")
+  read -r files seconds < <(awk '/batches\// { s += 6 } /./ { ++n; s += 3 } END { print n + 0, s + 0 }' <<<"$objects")
   minutes=$(((seconds / $(nproc) + 30) / 60))
   if [ "$minutes" -lt 1 ]; then return 0; fi
   echo "Building Berth ($preset): $files compilations, about $minutes min on $(nproc) cores; what was compiled before comes from ccache and takes no time." >&2

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kubernetes objects out of JSON: which kinds are read, in which mode, and the decoded object of any kind.
+// Kubernetes objects out of JSON and protobuf: which kinds are read, in which mode, and the decoded object of any kind.
 #pragma once
 
 #include <optional>
@@ -41,6 +41,16 @@ struct PodExtras {
   std::vector<LabelKeys> spread_keys;
 };
 
+// Where the data of a volume is, in a pod or a PersistentVolume: input of defaulting and of their structs.
+struct VolumeSource {
+  VolumeKind kind = VolumeKind::kOther;
+  std::string id;      // claim name, image reference, disk or driver name
+  std::string handle;  // of kCsi in a PersistentVolume
+  std::string variant;
+  std::vector<std::string> hosts;
+  bool read_only = false;
+};
+
 struct DecodedPod {
   Pod pod;
   PodExtras extras;
@@ -75,6 +85,12 @@ std::optional<ClusterObject> ToClusterObject(AnyObject object);
 // have their say first. Of pods and nodes the annotations of the given keys are kept. REQUIRES: in kFile mode `json`
 // went through ForEachDocument (valid JSON). Never throws; malformed JSON is an entry with errors.
 std::vector<DecodedObject> DecodeDocument(std::string_view json, DecodeMode mode, const AnnotationKeys& keep = {});
+
+// Whether objects of this kind are read out of protobuf, too.
+bool HasProtobuf(Kind kind);
+// One object of such a kind as an API server sends it in protobuf, envelope and all: what DecodeObject makes of the
+// same object's JSON in kPeer mode, but for PodExtras. Never throws; what is wrong is in its errors.
+DecodedObject DecodeProtobuf(std::string_view bytes, const AnnotationKeys& keep = {});
 
 // One object that is not a list.
 DecodedObject DecodeObject(std::string_view json, DecodeMode mode, const AnnotationKeys& keep = {});

@@ -38,11 +38,12 @@ void RememberSelector(Context& context, const RawSelector& selector, PodExtras::
   keys.path = context.Path();
 }
 
-PodAffinityTerm DecodePodAffinityTerm(Context& context, JsonValue value, PodExtras& extras) {
+template <class Value>
+PodAffinityTerm DecodePodAffinityTerm(Context& context, Value value, PodExtras& extras) {
   PodAffinityTerm term;
   PodExtras::LabelKeys keys;
   std::optional<RawSelector> selector;
-  ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
+  ForEachMember(context, value, [&](std::string_view key, Value item) {
     if (key == "labelSelector") {
       selector = DecodeRawSelector(context, item);
     } else if (key == "namespaces") {
@@ -84,20 +85,21 @@ void CheckWeight(Context& context, int32_t weight) {
   context.InvalidNumber(weight, "must be in the range 1-100");
 }
 
-PodAffinity DecodePodAffinity(Context& context, JsonValue value, PodExtras& extras, bool& there) {
+template <class Value>
+PodAffinity DecodePodAffinity(Context& context, Value value, PodExtras& extras, bool& there) {
   PodAffinity affinity;
   PodExtras required, preferred;  // whichever order the fields come in
-  there = ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
+  there = ForEachMember(context, value, [&](std::string_view key, Value item) {
     if (key == "requiredDuringSchedulingIgnoredDuringExecution") {
       required.affinity_keys.clear();
       ReadList(context, item, affinity.required,
-               [&](Context& inner, JsonValue term) { return DecodePodAffinityTerm(inner, term, required); });
+               [&](Context& inner, Value term) { return DecodePodAffinityTerm(inner, term, required); });
     } else if (key == "preferredDuringSchedulingIgnoredDuringExecution") {
       preferred.affinity_keys.clear();
-      ReadList(context, item, affinity.preferred, [&](Context& inner, JsonValue weighted_value) {
+      ReadList(context, item, affinity.preferred, [&](Context& inner, Value weighted_value) {
         WeightedPodAffinityTerm weighted;
         bool has_term = false;
-        ForEachMember(inner, weighted_value, [&](std::string_view member, JsonValue part) {
+        ForEachMember(inner, weighted_value, [&](std::string_view member, Value part) {
           if (member == "weight") {
             Read(inner, part, weighted.weight);
           } else if (member == "podAffinityTerm") {
@@ -125,7 +127,8 @@ PodAffinity DecodePodAffinity(Context& context, JsonValue value, PodExtras& extr
   return affinity;
 }
 
-NodeInclusionPolicy ReadPolicy(Context& context, JsonValue value) {
+template <class Value>
+NodeInclusionPolicy ReadPolicy(Context& context, Value value) {
   std::string text;
   if (!Read(context, value, text)) return NodeInclusionPolicy::kDefault;
   context.CheckEnum(text, {"Honor", "Ignore"});
@@ -134,12 +137,13 @@ NodeInclusionPolicy ReadPolicy(Context& context, JsonValue value) {
   return NodeInclusionPolicy::kIgnore;
 }
 
-TopologySpreadConstraint DecodeConstraint(Context& context, JsonValue value, PodExtras& extras) {
+template <class Value>
+TopologySpreadConstraint DecodeConstraint(Context& context, Value value, PodExtras& extras) {
   TopologySpreadConstraint constraint;
   PodExtras::LabelKeys keys;
   std::optional<RawSelector> selector;
   std::string when;
-  ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
+  ForEachMember(context, value, [&](std::string_view key, Value item) {
     if (key == "maxSkew") {
       Read(context, item, constraint.max_skew);
     } else if (key == "topologyKey") {
@@ -193,17 +197,18 @@ TopologySpreadConstraint DecodeConstraint(Context& context, JsonValue value, Pod
 
 }  // namespace
 
-NodeAffinity DecodeNodeAffinityValue(Context& context, JsonValue value) {
+template <class Value>
+NodeAffinity DecodeNodeAffinityValue(Context& context, Value value) {
   NodeAffinity affinity;
-  ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
+  ForEachMember(context, value, [&](std::string_view key, Value item) {
     if (key == "requiredDuringSchedulingIgnoredDuringExecution") {
       affinity.required.reset();
       if (!IsNull(context, item)) affinity.required = DecodeNodeSelector(context, item);
     } else if (key == "preferredDuringSchedulingIgnoredDuringExecution") {
-      ReadList(context, item, affinity.preferred, [&](Context& inner, JsonValue weighted_value) {
+      ReadList(context, item, affinity.preferred, [&](Context& inner, Value weighted_value) {
         const std::string path = "[" + std::to_string(affinity.preferred.size()) + "]";
         PreferredSchedulingTerm weighted;
-        ForEachMember(inner, weighted_value, [&](std::string_view member, JsonValue part) {
+        ForEachMember(inner, weighted_value, [&](std::string_view member, Value part) {
           if (member == "weight") {
             Read(inner, part, weighted.weight);
           } else if (member == "preference") {
@@ -218,10 +223,11 @@ NodeAffinity DecodeNodeAffinityValue(Context& context, JsonValue value) {
   return affinity;
 }
 
-Affinity DecodeAffinity(Context& context, JsonValue value, PodExtras& extras) {
+template <class Value>
+Affinity DecodeAffinity(Context& context, Value value, PodExtras& extras) {
   Affinity affinity;
   PodExtras with, anti;
-  ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
+  ForEachMember(context, value, [&](std::string_view key, Value item) {
     bool there = false;
     if (key == "nodeAffinity") {
       NodeAffinity node = DecodeNodeAffinityValue(context, item);
@@ -267,11 +273,12 @@ void CheckMergedKeys(Context& context, const Labels& pod_labels, const PodExtras
   }
 }
 
-std::vector<TopologySpreadConstraint> DecodeTopologySpread(Context& context, JsonValue value, PodExtras& extras) {
+template <class Value>
+std::vector<TopologySpreadConstraint> DecodeTopologySpread(Context& context, Value value, PodExtras& extras) {
   std::vector<TopologySpreadConstraint> constraints;
   extras.spread_keys.clear();
   ReadList(context, value, constraints,
-           [&](Context& inner, JsonValue item) { return DecodeConstraint(inner, item, extras); });
+           [&](Context& inner, Value item) { return DecodeConstraint(inner, item, extras); });
   if (!context.strict()) return constraints;
   for (size_t i = 0; i < constraints.size(); ++i) {
     for (size_t k = i + 1; k < constraints.size(); ++k) {
@@ -288,5 +295,13 @@ std::vector<TopologySpreadConstraint> DecodeTopologySpread(Context& context, Jso
   }
   return constraints;
 }
+
+// For either encoding.
+template NodeAffinity DecodeNodeAffinityValue(Context&, JsonValue);
+template NodeAffinity DecodeNodeAffinityValue(Context&, ProtoValue);
+template Affinity DecodeAffinity(Context&, JsonValue, PodExtras&);
+template Affinity DecodeAffinity(Context&, ProtoValue, PodExtras&);
+template std::vector<TopologySpreadConstraint> DecodeTopologySpread(Context&, JsonValue, PodExtras&);
+template std::vector<TopologySpreadConstraint> DecodeTopologySpread(Context&, ProtoValue, PodExtras&);
 
 }  // namespace berth

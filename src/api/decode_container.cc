@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pod's containers, tolerations and volumes.
+// A pod's containers and tolerations.
 #include <algorithm>
 #include <set>
 
@@ -14,10 +14,11 @@ struct NamedPort {
   std::string name;
 };
 
-NamedPort DecodePort(Context& context, JsonValue value) {
+template <class Value>
+NamedPort DecodePort(Context& context, Value value) {
   NamedPort named;
   std::string protocol;
-  ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
+  ForEachMember(context, value, [&](std::string_view key, Value item) {
     if (key == "containerPort") {
       Read(context, item, named.port.container_port);
     } else if (key == "hostPort") {
@@ -48,10 +49,11 @@ NamedPort DecodePort(Context& context, JsonValue value) {
   return named;
 }
 
-void DecodePorts(Context& context, JsonValue value, std::vector<ContainerPort>& ports) {
+template <class Value>
+void DecodePorts(Context& context, Value value, std::vector<ContainerPort>& ports) {
   ports.clear();
   std::set<std::string> names;
-  ForEachItem(context, value, [&](JsonValue item) {
+  ForEachItem(context, value, [&](Value item) {
     NamedPort named = DecodePort(context, item);
     if (context.strict() && !named.name.empty()) {
       At at(context, "name");
@@ -64,14 +66,15 @@ void DecodePorts(Context& context, JsonValue value, std::vector<ContainerPort>& 
 }
 
 // True when some rule restarts all containers.
-bool DecodeRestartRules(Context& context, JsonValue value, size_t& count) {
+template <class Value>
+bool DecodeRestartRules(Context& context, Value value, size_t& count) {
   bool all = false;
   count = 0;
-  ForEachItem(context, value, [&](JsonValue item) {
+  ForEachItem(context, value, [&](Value item) {
     ++count;
     std::string action;
     bool exit_codes = false;
-    ForEachMember(context, item, [&](std::string_view key, JsonValue part) {
+    ForEachMember(context, item, [&](std::string_view key, Value part) {
       if (key == "action") {
         Read(context, part, action);
       } else if (key == "exitCodes") {
@@ -92,65 +95,14 @@ bool DecodeRestartRules(Context& context, JsonValue value, size_t& count) {
   return all;
 }
 
-// Every field of a v1.VolumeSource.
-constexpr std::string_view kVolumeSources[] = {"awsElasticBlockStore",
-                                               "azureDisk",
-                                               "azureFile",
-                                               "cephfs",
-                                               "cinder",
-                                               "configMap",
-                                               "csi",
-                                               "downwardAPI",
-                                               "emptyDir",
-                                               "ephemeral",
-                                               "fc",
-                                               "flexVolume",
-                                               "flocker",
-                                               "gcePersistentDisk",
-                                               "gitRepo",
-                                               "glusterfs",
-                                               "hostPath",
-                                               "image",
-                                               "iscsi",
-                                               "nfs",
-                                               "persistentVolumeClaim",
-                                               "photonPersistentDisk",
-                                               "portworxVolume",
-                                               "projected",
-                                               "quobyte",
-                                               "rbd",
-                                               "scaleIO",
-                                               "secret",
-                                               "storageos",
-                                               "vsphereVolume"};
-
-struct VolumeField {
-  std::string_view source, member;
-  VolumeKind kind;
-  bool required;
-};
-// The sources a scheduler looks into, and which member names the thing.
-constexpr VolumeField kVolumeFields[] = {
-    {"persistentVolumeClaim", "claimName", VolumeKind::kClaim, true},
-    {"ephemeral", "", VolumeKind::kEphemeral, false},
-    {"image", "reference", VolumeKind::kImage, false},
-    {"gcePersistentDisk", "pdName", VolumeKind::kGcePd, true},
-    {"awsElasticBlockStore", "volumeID", VolumeKind::kAwsEbs, true},
-    {"rbd", "image", VolumeKind::kRbd, true},
-    {"iscsi", "iqn", VolumeKind::kIscsi, true},
-    {"azureDisk", "diskName", VolumeKind::kAzureDisk, true},
-    {"csi", "driver", VolumeKind::kCsi, true},
-    {"cinder", "volumeID", VolumeKind::kCinder, true},
-    {"portworxVolume", "volumeID", VolumeKind::kPortworx, true},
-};
-
 }  // namespace
 
-Container DecodeContainer(Context& context, JsonValue value) {
+template <class Value>
+Container DecodeContainer(Context& context, Value value) {
   Container container;
   std::optional<std::string> restart_policy;
   size_t rules = 0;
-  ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
+  ForEachMember(context, value, [&](std::string_view key, Value item) {
     if (key == "name") {
       Read(context, item, container.name);
     } else if (key == "image") {
@@ -190,11 +142,12 @@ Container DecodeContainer(Context& context, JsonValue value) {
   return container;
 }
 
-Toleration DecodeToleration(Context& context, JsonValue value) {
+template <class Value>
+Toleration DecodeToleration(Context& context, Value value) {
   Toleration toleration;
   std::string op, effect;
   bool seconds = false;
-  ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
+  ForEachMember(context, value, [&](std::string_view key, Value item) {
     if (key == "key") {
       Read(context, item, toleration.key);
     } else if (key == "operator") {
@@ -248,43 +201,10 @@ Toleration DecodeToleration(Context& context, JsonValue value) {
   return toleration;
 }
 
-PodVolume DecodeVolume(Context& context, JsonValue value) {
-  PodVolume volume;
-  int sources = 0;
-  ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
-    if (key == "name") {
-      Read(context, item, volume.name);
-      return;
-    }
-    if (std::find(std::begin(kVolumeSources), std::end(kVolumeSources), key) == std::end(kVolumeSources)) return;
-    if (IsNull(context, item)) return;
-    if (++sources > 1 && context.strict()) context.Forbidden("may not specify more than 1 volume type");
-    for (const VolumeField& field : kVolumeFields) {
-      if (field.source != key) continue;
-      volume.kind = field.kind;
-      volume.source.clear();
-      ForEachMember(context, item, [&](std::string_view member, JsonValue part) {
-        if (member == field.member) {
-          Read(context, part, volume.source);
-        } else if (member == "readOnly") {
-          Read(context, part, volume.read_only);
-        }
-      });
-      if (context.strict() && field.required && volume.source.empty()) {
-        At at(context, field.member);
-        context.Required();
-      }
-    }
-  });
-  if (context.strict()) {
-    At at(context, "name");
-    if (volume.name.empty()) {
-      context.Required();
-    } else {
-      CheckForm(context, volume.name, CheckDnsLabel);
-    }
-  }
-  return volume;
-}
+// For either encoding.
+template Container DecodeContainer(Context&, JsonValue);
+template Container DecodeContainer(Context&, ProtoValue);
+template Toleration DecodeToleration(Context&, JsonValue);
+template Toleration DecodeToleration(Context&, ProtoValue);
 
 }  // namespace berth

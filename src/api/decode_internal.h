@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the decoders of the several kinds share. Included by decode_*.cc only.
+//
+// A Value is a JsonValue or a ProtoValue: a decoder sees members by their names in JSON, whichever encoding they came
+// in, so that both give the same structs by the same rules. Templates are defined in the .cc files, for these two.
 #pragma once
 
 #include <optional>
@@ -9,6 +12,7 @@
 
 #include "api/decode.h"
 #include "api/json_reader.h"
+#include "api/proto_value.h"
 
 namespace berth {
 
@@ -20,16 +24,21 @@ struct MetaRules {
 };
 
 // metadata. Validation that needs the whole object (name missing) is CheckMeta's.
-ObjectMeta DecodeMeta(Context& context, JsonValue value, bool keep_annotations);
+template <class Value>
+ObjectMeta DecodeMeta(Context& context, Value value, bool keep_annotations);
 // The same, but only annotations of these keys are kept; in file mode the others are looked at.
-ObjectMeta DecodeMeta(Context& context, JsonValue value, const std::vector<std::string>& annotations);
+template <class Value>
+ObjectMeta DecodeMeta(Context& context, Value value, const std::vector<std::string>& annotations);
 // Runs after all fields were read, in strict mode, at the top of the object. Also gives namespaced objects without
 // namespace the namespace `default` and takes it from cluster-scoped ones, as the API server does.
 void CheckMeta(Context& context, const MetaRules& rules, ObjectMeta& meta);
 
-Labels DecodeLabels(Context& context, JsonValue value);     // validated as labels in strict mode
-Labels DecodeStringMap(Context& context, JsonValue value);  // no validation of keys and values
-ResourceList DecodeResourceList(Context& context, JsonValue value);
+template <class Value>
+Labels DecodeLabels(Context& context, Value value);  // validated as labels in strict mode
+template <class Value>
+Labels DecodeStringMap(Context& context, Value value);  // no validation of keys and values
+template <class Value>
+ResourceList DecodeResourceList(Context& context, Value value);
 
 // A label selector as it was written; Build* turn it into the matching form.
 struct RawRequirement {
@@ -40,27 +49,52 @@ struct RawSelector {
   std::vector<Labels::Entry> match_labels;
   std::vector<RawRequirement> expressions;
 };
-std::optional<RawSelector> DecodeRawSelector(Context& context, JsonValue value);
+template <class Value>
+std::optional<RawSelector> DecodeRawSelector(Context& context, Value value);
 LabelSelector BuildSelector(const RawSelector& raw);
-std::optional<LabelSelector> DecodeSelector(Context& context, JsonValue value);
+template <class Value>
+std::optional<LabelSelector> DecodeSelector(Context& context, Value value);
 
 // A node selector's term. `strict_values` is false where the API server takes values that are no label values
 // (preferred terms). `path` is where upstream's parse error puts the term.
-NodeSelectorTerm DecodeNodeSelectorTerm(Context& context, JsonValue value, bool strict_values, const std::string& path);
-NodeSelector DecodeNodeSelector(Context& context, JsonValue value);
-NodeAffinity DecodeNodeAffinityValue(Context& context, JsonValue value);
-Affinity DecodeAffinity(Context& context, JsonValue value, PodExtras& extras);
-std::vector<TopologySpreadConstraint> DecodeTopologySpread(Context& context, JsonValue value, PodExtras& extras);
+template <class Value>
+NodeSelectorTerm DecodeNodeSelectorTerm(Context& context, Value value, bool strict_values, const std::string& path);
+template <class Value>
+NodeSelector DecodeNodeSelector(Context& context, Value value);
+// A term of a storage class's allowedTopologies: expressions without an operator, which is In.
+NodeSelectorTerm DecodeTopologyTerm(Context& context, JsonValue value);
+template <class Value>
+NodeAffinity DecodeNodeAffinityValue(Context& context, Value value);
+template <class Value>
+Affinity DecodeAffinity(Context& context, Value value, PodExtras& extras);
+template <class Value>
+std::vector<TopologySpreadConstraint> DecodeTopologySpread(Context& context, Value value, PodExtras& extras);
 // Keys that a selector has besides matchLabelKeys; in strict mode, at the top of the object, with the pod's labels
 // known.
 void CheckMergedKeys(Context& context, const Labels& pod_labels, const PodExtras::LabelKeys& keys);
 
 // Parts of a pod.
-Container DecodeContainer(Context& context, JsonValue value);
-Toleration DecodeToleration(Context& context, JsonValue value);
+template <class Value>
+Container DecodeContainer(Context& context, Value value);
+template <class Value>
+Toleration DecodeToleration(Context& context, Value value);
 TaintEffect TaintEffectFromText(std::string_view text);  // "": kNone
-PodVolume DecodeVolume(Context& context, JsonValue value);
-void DecodePodStatus(Context& context, JsonValue value, Pod& pod);
+template <class Value>
+PodVolume DecodeVolume(Context& context, Value value);
+
+// Who has a volume source: a pod, or a PersistentVolume.
+enum class VolumeOwner { kPod, kVolume };
+// Reads the value of member `key` into `out` if it is a volume source; false if it is something else.
+template <class Value>
+bool ReadVolumeSource(Context& context, std::string_view key, Value value, VolumeOwner owner,
+                      std::optional<VolumeSource>& out);
+// In strict mode, the name of a CSI driver at a member of the current path.
+void CheckDriverName(Context& context, std::string_view member, std::string_view name);
+
+template <class Value>
+void DecodePodStatus(Context& context, Value value, Pod& pod);
+template <class Value>
+DecodedPod DecodePod(Context& context, Value value);
 // The rules that need several fields of a defaulted pod; in strict mode, at the top of the object.
 void CheckPod(Context& context, const DecodedPod& decoded);
 
@@ -75,8 +109,8 @@ inline void CheckForm(Context& context, std::string_view member, std::string_vie
   CheckForm(context, value, check);
 }
 
-// The decoder of a kind: reads the members of one object and leaves metadata rules to CheckMeta. Each has its
-// specialization below, and decode_objects.cc finds it by the table of kinds.
+// The decoder of a kind out of JSON: reads the members of one object and leaves metadata rules to CheckMeta. Each has
+// its specialization below, and decode_objects.cc finds it by the table of kinds.
 template <class T>
 struct DecodedAs {
   using Type = T;

@@ -11,12 +11,13 @@ namespace berth {
 namespace {
 
 // A null value of a string map is an empty string, as upstream reads it. `wanted` null: every entry is.
-std::vector<Labels::Entry> DecodeEntries(Context& context, JsonValue value, bool labels,
+template <class Value>
+std::vector<Labels::Entry> DecodeEntries(Context& context, Value value, bool labels,
                                          const std::vector<std::string>* wanted = nullptr) {
   std::vector<Labels::Entry> entries;
   ForEachMember(
       context, value,
-      [&](std::string_view key, JsonValue item) {
+      [&](std::string_view key, Value item) {
         const bool keep = !wanted || std::find(wanted->begin(), wanted->end(), key) != wanted->end();
         if (!keep && !context.strict()) return;
         const size_t before = context.error_count();
@@ -33,9 +34,10 @@ std::vector<Labels::Entry> DecodeEntries(Context& context, JsonValue value, bool
   return entries;
 }
 
-OwnerReference DecodeOwner(Context& context, JsonValue value) {
+template <class Value>
+OwnerReference DecodeOwner(Context& context, Value value) {
   OwnerReference owner;
-  ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
+  ForEachMember(context, value, [&](std::string_view key, Value item) {
     if (key == "apiVersion") {
       Read(context, item, owner.api_version);
     } else if (key == "kind") {
@@ -77,16 +79,22 @@ void CheckOwners(Context& context, const std::vector<OwnerReference>& owners) {
 
 }  // namespace
 
-Labels DecodeLabels(Context& context, JsonValue value) { return Labels(DecodeEntries(context, value, true)); }
-Labels DecodeStringMap(Context& context, JsonValue value) { return Labels(DecodeEntries(context, value, false)); }
+template <class Value>
+Labels DecodeLabels(Context& context, Value value) {
+  return Labels(DecodeEntries(context, value, true));
+}
+template <class Value>
+Labels DecodeStringMap(Context& context, Value value) {
+  return Labels(DecodeEntries(context, value, false));
+}
 
 namespace {
 
 // `annotations` takes them.
-template <class Fn>
-ObjectMeta DecodeMembers(Context& context, JsonValue value, Fn&& annotations) {
+template <class Value, class Fn>
+ObjectMeta DecodeMembers(Context& context, Value value, Fn&& annotations) {
   ObjectMeta meta;
-  ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
+  ForEachMember(context, value, [&](std::string_view key, Value item) {
     if (key == "name") {
       Read(context, item, meta.name);
     } else if (key == "namespace") {
@@ -108,7 +116,7 @@ ObjectMeta DecodeMembers(Context& context, JsonValue value, Fn&& annotations) {
     } else if (key == "deletionTimestamp") {
       Read(context, item, meta.deletion_time);
     } else if (key == "ownerReferences") {
-      ReadList(context, item, meta.owners, DecodeOwner);
+      ReadList(context, item, meta.owners, DecodeOwner<Value>);
       if (context.strict()) CheckOwners(context, meta.owners);
     }
   });
@@ -117,13 +125,15 @@ ObjectMeta DecodeMembers(Context& context, JsonValue value, Fn&& annotations) {
 
 }  // namespace
 
-ObjectMeta DecodeMeta(Context& context, JsonValue value, bool keep_annotations) {
+template <class Value>
+ObjectMeta DecodeMeta(Context& context, Value value, bool keep_annotations) {
   return DecodeMembers(context, value,
-                       [&](JsonValue item) { return keep_annotations ? DecodeStringMap(context, item) : Labels(); });
+                       [&](Value item) { return keep_annotations ? DecodeStringMap(context, item) : Labels(); });
 }
 
-ObjectMeta DecodeMeta(Context& context, JsonValue value, const std::vector<std::string>& annotations) {
-  return DecodeMembers(context, value, [&](JsonValue item) {
+template <class Value>
+ObjectMeta DecodeMeta(Context& context, Value value, const std::vector<std::string>& annotations) {
+  return DecodeMembers(context, value, [&](Value item) {
     // From a peer not even looked at where nobody reads one.
     if (annotations.empty() && !context.strict()) return Labels();
     return Labels(DecodeEntries(context, item, false, &annotations));
@@ -195,12 +205,13 @@ void SortOnce(ResourceList& list) {
 
 }  // namespace
 
-ResourceList DecodeResourceList(Context& context, JsonValue value) {
+template <class Value>
+ResourceList DecodeResourceList(Context& context, Value value) {
   ResourceList list;
   size_t size = 0;
   ForEachMember(
       context, value,
-      [&](std::string_view key, JsonValue item) {
+      [&](std::string_view key, Value item) {
         ++size;
         if (!context.strict() && size > kMaxPeerResources) {
           if (size > kMaxPeerResources + 1) return;  // said once
@@ -216,5 +227,17 @@ ResourceList DecodeResourceList(Context& context, JsonValue value) {
   SortOnce(list);
   return list;
 }
+
+// For either encoding.
+template ObjectMeta DecodeMeta(Context&, JsonValue, bool);
+template ObjectMeta DecodeMeta(Context&, ProtoValue, bool);
+template ObjectMeta DecodeMeta(Context&, JsonValue, const std::vector<std::string>&);
+template ObjectMeta DecodeMeta(Context&, ProtoValue, const std::vector<std::string>&);
+template Labels DecodeLabels(Context&, JsonValue);
+template Labels DecodeLabels(Context&, ProtoValue);
+template Labels DecodeStringMap(Context&, JsonValue);
+template Labels DecodeStringMap(Context&, ProtoValue);
+template ResourceList DecodeResourceList(Context&, JsonValue);
+template ResourceList DecodeResourceList(Context&, ProtoValue);
 
 }  // namespace berth

@@ -11,10 +11,11 @@
 namespace berth {
 namespace {
 
-Taint DecodeTaint(Context& context, JsonValue value) {
+template <class Value>
+Taint DecodeTaint(Context& context, Value value) {
   Taint taint;
   std::string effect;
-  ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
+  ForEachMember(context, value, [&](std::string_view key, Value item) {
     if (key == "key") {
       Read(context, item, taint.key);
     } else if (key == "value") {
@@ -49,9 +50,10 @@ void CheckTaintsUnique(Context& context, const std::vector<Taint>& taints) {
   }
 }
 
-NodeImage DecodeImage(Context& context, JsonValue value) {
+template <class Value>
+NodeImage DecodeImage(Context& context, Value value) {
   NodeImage image;
-  ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
+  ForEachMember(context, value, [&](std::string_view key, Value item) {
     if (key == "names") {
       Read(context, item, image.names);
     } else if (key == "sizeBytes") {
@@ -61,9 +63,10 @@ NodeImage DecodeImage(Context& context, JsonValue value) {
   return image;
 }
 
-NodeCondition DecodeCondition(Context& context, JsonValue value) {
+template <class Value>
+NodeCondition DecodeNodeCondition(Context& context, Value value) {
   NodeCondition condition;
-  ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
+  ForEachMember(context, value, [&](std::string_view key, Value item) {
     if (key == "type") {
       Read(context, item, condition.type);
     } else if (key == "status") {
@@ -86,23 +89,24 @@ void CheckFeatures(Context& context, const std::vector<std::string>& features) {
   }
 }
 
-void DecodeStatus(Context& context, JsonValue value, bool with_images, Node& node) {
+template <class Value>
+void DecodeStatus(Context& context, Value value, bool with_images, Node& node) {
   std::optional<ResourceList> capacity, allocatable;
-  auto read_amounts = [&](JsonValue item, std::optional<ResourceList>& list) {
+  auto read_amounts = [&](Value item, std::optional<ResourceList>& list) {
     list.reset();
     if (IsNull(context, item)) return;
     list = DecodeResourceList(context, item);
     CheckAmounts(context, *list);
   };
-  ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
+  ForEachMember(context, value, [&](std::string_view key, Value item) {
     if (key == "allocatable") {
       read_amounts(item, allocatable);
     } else if (key == "capacity") {
       read_amounts(item, capacity);
     } else if (key == "images") {
-      if (with_images) ReadList(context, item, node.images, DecodeImage);
+      if (with_images) ReadList(context, item, node.images, DecodeImage<Value>);
     } else if (key == "conditions") {
-      ReadList(context, item, node.conditions, DecodeCondition);
+      ReadList(context, item, node.conditions, DecodeNodeCondition<Value>);
     } else if (key == "declaredFeatures") {
       Read(context, item, node.declared_features);
       if (context.strict()) CheckFeatures(context, node.declared_features);
@@ -112,6 +116,30 @@ void DecodeStatus(Context& context, JsonValue value, bool with_images, Node& nod
   });
   DefaultAllocatable(allocatable, std::move(capacity));
   if (allocatable) node.allocatable = ToResources(*allocatable);
+}
+
+template <class Value>
+Node DecodeNode(Context& context, Value value, bool with_images) {
+  const ObjectScope scope(context);
+  Node node;
+  ForEachMember(context, value, [&](std::string_view key, Value item) {
+    if (key == "metadata") {
+      node.meta = DecodeMeta(context, item, context.annotations().nodes);
+    } else if (key == "spec") {
+      ForEachMember(context, item, [&](std::string_view member, Value part) {
+        if (member == "unschedulable") {
+          Read(context, part, node.unschedulable);
+        } else if (member == "taints") {
+          ReadList(context, part, node.taints, DecodeTaint<Value>);
+          if (context.strict()) CheckTaintsUnique(context, node.taints);
+        }
+      });
+    } else if (key == "status") {
+      DecodeStatus(context, item, with_images, node);
+    }
+  });
+  ShareLists(node);
+  return node;
 }
 
 }  // namespace
@@ -125,26 +153,10 @@ TaintEffect TaintEffectFromText(std::string_view text) {
 }
 
 Node DecodeNodeValue(Context& context, JsonValue value, bool with_images) {
-  const ObjectScope scope(context);
-  Node node;
-  ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
-    if (key == "metadata") {
-      node.meta = DecodeMeta(context, item, context.annotations().nodes);
-    } else if (key == "spec") {
-      ForEachMember(context, item, [&](std::string_view member, JsonValue part) {
-        if (member == "unschedulable") {
-          Read(context, part, node.unschedulable);
-        } else if (member == "taints") {
-          ReadList(context, part, node.taints, DecodeTaint);
-          if (context.strict()) CheckTaintsUnique(context, node.taints);
-        }
-      });
-    } else if (key == "status") {
-      DecodeStatus(context, item, with_images, node);
-    }
-  });
-  ShareLists(node);
-  return node;
+  return DecodeNode(context, value, with_images);
+}
+Node DecodeNodeValue(Context& context, const ProtoValue& value) {
+  return DecodeNode(context, value, /*with_images=*/true);
 }
 
 template <>

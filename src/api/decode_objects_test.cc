@@ -80,7 +80,7 @@ TEST(DecodeObjectsTest, StorageKindsArrive) {
       "{storage: 2Gi}, claimRef: {namespace: a, name: c, uid: u}, csi: {driver: d, volumeHandle: h}}, status: {phase: "
       "Bound}}");
   EXPECT_EQ(volume.capacity, Quantity::FromValue(int64_t{2} << 30));
-  EXPECT_EQ(volume.claim_name, "c");
+  EXPECT_EQ(volume.claim_ref, (ClaimReference{"a", "c", "u"}));
   EXPECT_EQ(volume.csi_handle, "h");
   EXPECT_EQ(volume.phase, "Bound");
   EXPECT_EQ(
@@ -257,7 +257,8 @@ TEST(DecodeObjectsTest, OtherKindsAreValidatedToo) {
        "status.disruptionsAllowed: Invalid value: -1"},
       {"{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: c}, spec: {accessModes: [ReadWriteOnce]}}",
        "spec.resources[storage]: Required value"},
-      {"{apiVersion: v1, kind: PersistentVolume, metadata: {name: c}, spec: {accessModes: [Some], capacity: {storage: "
+      {"{apiVersion: v1, kind: PersistentVolume, metadata: {name: c}, spec: {nfs: {}, accessModes: [Some], capacity: "
+       "{storage: "
        "1}}}",
        "spec.accessModes: Unsupported value: \"Some\""},
       {"{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: s}}", "provisioner: Required value"},

@@ -9,19 +9,21 @@
 namespace berth {
 namespace {
 
-std::string DecodeGate(Context& context, JsonValue value) {
+template <class Value>
+std::string DecodeGate(Context& context, Value value) {
   std::string name;
-  ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
+  ForEachMember(context, value, [&](std::string_view key, Value item) {
     if (key == "name") Read(context, item, name);
   });
   CheckForm(context, name, CheckQualifiedName);
   return name;
 }
 
-std::string DecodeClaim(Context& context, JsonValue value) {
+template <class Value>
+std::string DecodeClaim(Context& context, Value value) {
   std::string name;
   std::optional<std::string> claim, claim_template;
-  ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
+  ForEachMember(context, value, [&](std::string_view key, Value item) {
     if (key == "name") {
       Read(context, item, name);
     } else if (key == "resourceClaimName") {
@@ -79,14 +81,15 @@ void CheckEphemeral(Context& context, const Pod& pod) {
   }
 }
 
-void DecodeSpec(Context& context, JsonValue value, DecodedPod& decoded) {
+template <class Value>
+void DecodeSpec(Context& context, Value value, DecodedPod& decoded) {
   Pod& pod = decoded.pod;
   PodExtras& extras = decoded.extras;
-  ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
+  ForEachMember(context, value, [&](std::string_view key, Value item) {
     if (key == "containers") {
-      ReadList(context, item, pod.containers, DecodeContainer);
+      ReadList(context, item, pod.containers, DecodeContainer<Value>);
     } else if (key == "initContainers") {
-      ReadList(context, item, pod.init_containers, DecodeContainer);
+      ReadList(context, item, pod.init_containers, DecodeContainer<Value>);
     } else if (key == "nodeName") {
       if (Read(context, item, pod.node_name) && !pod.node_name.empty()) {
         CheckForm(context, pod.node_name, CheckDnsSubdomain);
@@ -115,7 +118,7 @@ void DecodeSpec(Context& context, JsonValue value, DecodedPod& decoded) {
     } else if (key == "affinity") {
       pod.affinity = DecodeAffinity(context, item, extras);
     } else if (key == "tolerations") {
-      ReadList(context, item, pod.tolerations, DecodeToleration);
+      ReadList(context, item, pod.tolerations, DecodeToleration<Value>);
     } else if (key == "topologySpreadConstraints") {
       pod.topology_spread = DecodeTopologySpread(context, item, extras);
     } else if (key == "overhead") {
@@ -128,12 +131,12 @@ void DecodeSpec(Context& context, JsonValue value, DecodedPod& decoded) {
       pod.pod_requests = resources->requests;
       extras.pod_limits = resources->limits.value_or(ResourceList());
     } else if (key == "schedulingGates") {
-      ReadList(context, item, pod.scheduling_gates, DecodeGate);
+      ReadList(context, item, pod.scheduling_gates, DecodeGate<Value>);
       CheckUnique(context, pod.scheduling_gates);
     } else if (key == "volumes") {
-      ReadList(context, item, pod.volumes, DecodeVolume);
+      ReadList(context, item, pod.volumes, DecodeVolume<Value>);
     } else if (key == "resourceClaims") {
-      ReadList(context, item, pod.resource_claims, DecodeClaim);
+      ReadList(context, item, pod.resource_claims, DecodeClaim<Value>);
       CheckUnique(context, pod.resource_claims);
     } else if (key == "hostNetwork") {
       Read(context, item, pod.host_network);
@@ -196,10 +199,10 @@ void CheckContainers(Context& context, const Pod& pod) {
 
 }  // namespace
 
-template <>
-DecodedPod DecodeAs<Pod>(Context& context, JsonValue value) {
+template <class Value>
+DecodedPod DecodePod(Context& context, Value value) {
   DecodedPod decoded;
-  ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
+  ForEachMember(context, value, [&](std::string_view key, Value item) {
     if (key == "metadata") {
       decoded.pod.meta = DecodeMeta(context, item, context.annotations().pods);
     } else if (key == "spec") {
@@ -213,6 +216,13 @@ DecodedPod DecodeAs<Pod>(Context& context, JsonValue value) {
     if (volume.kind == VolumeKind::kEphemeral) volume.source = decoded.pod.meta.name + "-" + volume.name;
   }
   return decoded;
+}
+template DecodedPod DecodePod(Context&, JsonValue);
+template DecodedPod DecodePod(Context&, ProtoValue);
+
+template <>
+DecodedPod DecodeAs<Pod>(Context& context, JsonValue value) {
+  return DecodePod(context, value);
 }
 
 void CheckPod(Context& context, const DecodedPod& decoded) {

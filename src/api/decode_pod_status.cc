@@ -6,9 +6,10 @@
 namespace berth {
 namespace {
 
-PodCondition DecodeCondition(Context& context, JsonValue value) {
+template <class Value>
+PodCondition DecodePodCondition(Context& context, Value value) {
   PodCondition condition;
-  ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
+  ForEachMember(context, value, [&](std::string_view key, Value item) {
     if (key == "type") {
       Read(context, item, condition.type);
     } else if (key == "status") {
@@ -22,9 +23,10 @@ PodCondition DecodeCondition(Context& context, JsonValue value) {
   return condition;
 }
 
-ContainerStatus DecodeContainerStatus(Context& context, JsonValue value) {
+template <class Value>
+ContainerStatus DecodeContainerStatus(Context& context, Value value) {
   ContainerStatus status;
-  ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
+  ForEachMember(context, value, [&](std::string_view key, Value item) {
     if (key == "name") {
       Read(context, item, status.name);
     } else if (key == "resources") {
@@ -41,8 +43,9 @@ ContainerStatus DecodeContainerStatus(Context& context, JsonValue value) {
 
 }  // namespace
 
-void DecodePodStatus(Context& context, JsonValue value, Pod& pod) {
-  ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
+template <class Value>
+void DecodePodStatus(Context& context, Value value, Pod& pod) {
+  ForEachMember(context, value, [&](std::string_view key, Value item) {
     if (key == "phase") {
       Read(context, item, pod.phase);
     } else if (key == "nominatedNodeName") {
@@ -50,11 +53,11 @@ void DecodePodStatus(Context& context, JsonValue value, Pod& pod) {
     } else if (key == "startTime") {
       Read(context, item, pod.start_time);
     } else if (key == "conditions") {
-      ReadList(context, item, pod.conditions, DecodeCondition);
+      ReadList(context, item, pod.conditions, DecodePodCondition<Value>);
     } else if (key == "containerStatuses") {
-      ReadList(context, item, pod.container_statuses, DecodeContainerStatus);
+      ReadList(context, item, pod.container_statuses, DecodeContainerStatus<Value>);
     } else if (key == "initContainerStatuses") {
-      ReadList(context, item, pod.init_container_statuses, DecodeContainerStatus);
+      ReadList(context, item, pod.init_container_statuses, DecodeContainerStatus<Value>);
     } else if (key == "resources") {
       pod.status_requests.reset();
       if (auto resources = DecodeRequirements(context, item)) {
@@ -65,5 +68,9 @@ void DecodePodStatus(Context& context, JsonValue value, Pod& pod) {
     }
   });
 }
+
+// For either encoding.
+template void DecodePodStatus(Context&, JsonValue, Pod&);
+template void DecodePodStatus(Context&, ProtoValue, Pod&);
 
 }  // namespace berth

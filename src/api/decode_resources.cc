@@ -5,9 +5,10 @@
 
 namespace berth {
 
-std::optional<Requirements> DecodeRequirements(Context& context, JsonValue value) {
+template <class Value>
+std::optional<Requirements> DecodeRequirements(Context& context, Value value) {
   Requirements requirements;
-  const bool there = ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
+  const bool there = ForEachMember(context, value, [&](std::string_view key, Value item) {
     if (key == "requests" || key == "limits") {
       auto& list = key == "requests" ? requirements.requests : requirements.limits;
       list.reset();
@@ -17,5 +18,9 @@ std::optional<Requirements> DecodeRequirements(Context& context, JsonValue value
   if (!there) return std::nullopt;
   return requirements;
 }
+
+// For either encoding.
+template std::optional<Requirements> DecodeRequirements(Context&, JsonValue);
+template std::optional<Requirements> DecodeRequirements(Context&, ProtoValue);
 
 }  // namespace berth

@@ -101,9 +101,10 @@ Requirement ToRequirement(const RawRequirement& raw, SelectorOp op) {
   return requirement;
 }
 
-RawRequirement DecodeRawRequirement(Context& context, JsonValue value) {
+template <class Value>
+RawRequirement DecodeRawRequirement(Context& context, Value value) {
   RawRequirement raw;
-  ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
+  ForEachMember(context, value, [&](std::string_view key, Value item) {
     if (key == "key") {
       Read(context, item, raw.key);
     } else if (key == "operator") {
@@ -177,14 +178,15 @@ std::string UnsupportedOperator(const std::string& path, const std::string& op, 
 
 }  // namespace
 
-std::optional<RawSelector> DecodeRawSelector(Context& context, JsonValue value) {
+template <class Value>
+std::optional<RawSelector> DecodeRawSelector(Context& context, Value value) {
   RawSelector raw;
-  const bool there = ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
+  const bool there = ForEachMember(context, value, [&](std::string_view key, Value item) {
     if (key == "matchLabels") {
       const Labels labels = DecodeLabels(context, item);
       raw.match_labels.assign(labels.begin(), labels.end());
     } else if (key == "matchExpressions") {
-      ReadList(context, item, raw.expressions, [](Context& inner, JsonValue expression) {
+      ReadList(context, item, raw.expressions, [](Context& inner, Value expression) {
         RawRequirement requirement = DecodeRawRequirement(inner, expression);
         if (inner.strict()) CheckExpression(inner, requirement, /*node=*/false, /*strict_values=*/true);
         return requirement;
@@ -217,25 +219,26 @@ LabelSelector BuildSelector(const RawSelector& raw) {
   return selector;
 }
 
-std::optional<LabelSelector> DecodeSelector(Context& context, JsonValue value) {
+template <class Value>
+std::optional<LabelSelector> DecodeSelector(Context& context, Value value) {
   const std::optional<RawSelector> raw = DecodeRawSelector(context, value);
   if (!raw) return std::nullopt;
   return BuildSelector(*raw);
 }
 
-NodeSelectorTerm DecodeNodeSelectorTerm(Context& context, JsonValue value, bool strict_values,
-                                        const std::string& path) {
+template <class Value>
+NodeSelectorTerm DecodeNodeSelectorTerm(Context& context, Value value, bool strict_values, const std::string& path) {
   NodeSelectorTerm term;
   std::vector<RawRequirement> expressions, fields;
-  ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
+  ForEachMember(context, value, [&](std::string_view key, Value item) {
     if (key == "matchExpressions") {
-      ReadList(context, item, expressions, DecodeRawRequirement);
+      ReadList(context, item, expressions, DecodeRawRequirement<Value>);
       for (size_t i = 0; context.strict() && i < expressions.size(); ++i) {
         At at(context, i);
         CheckExpression(context, expressions[i], /*node=*/true, strict_values);
       }
     } else if (key == "matchFields") {
-      ReadList(context, item, fields, DecodeRawRequirement);
+      ReadList(context, item, fields, DecodeRawRequirement<Value>);
       for (size_t i = 0; context.strict() && i < fields.size(); ++i) {
         At at(context, i);
         CheckField(context, fields[i]);
@@ -267,11 +270,49 @@ NodeSelectorTerm DecodeNodeSelectorTerm(Context& context, JsonValue value, bool 
   return term;
 }
 
-NodeSelector DecodeNodeSelector(Context& context, JsonValue value) {
-  NodeSelector selector;
+NodeSelectorTerm DecodeTopologyTerm(Context& context, JsonValue value) {
+  NodeSelectorTerm term;
+  std::vector<RawRequirement> expressions;
   ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
+    if (key == "matchLabelExpressions") ReadList(context, item, expressions, DecodeRawRequirement<JsonValue>);
+  });
+  std::vector<std::string> errors;
+  std::vector<std::string_view> keys;
+  At list(context, "matchLabelExpressions");
+  for (size_t i = 0; i < expressions.size(); ++i) {
+    const RawRequirement& raw = expressions[i];
+    std::string error = RequirementError(raw, SelectorOp::kIn, "");
+    if (!error.empty()) errors.push_back(std::move(error));
+    term.match_expressions.push_back(ToRequirement(raw, SelectorOp::kIn));
+    if (!context.strict()) continue;
+    At index(context, i);
+    CheckForm(context, "key", raw.key, CheckQualifiedName);
+    if (std::find(keys.begin(), keys.end(), raw.key) != keys.end()) {
+      At at(context, "key");
+      context.Duplicate(raw.key);
+    }
+    keys.push_back(raw.key);
+    At values(context, "values");
+    if (raw.values.empty()) context.Required();
+    for (size_t v = 0; v < raw.values.size(); ++v) {
+      if (std::find(raw.values.begin(), raw.values.begin() + static_cast<ptrdiff_t>(v), raw.values[v]) ==
+          raw.values.begin() + static_cast<ptrdiff_t>(v)) {
+        continue;
+      }
+      At at(context, v);
+      context.Duplicate(raw.values[v]);
+    }
+  }
+  if (!errors.empty()) term.invalid = Aggregate(errors);
+  return term;
+}
+
+template <class Value>
+NodeSelector DecodeNodeSelector(Context& context, Value value) {
+  NodeSelector selector;
+  ForEachMember(context, value, [&](std::string_view key, Value item) {
     if (key != "nodeSelectorTerms") return;
-    ReadList(context, item, selector.terms, [&](Context& inner, JsonValue term) {
+    ReadList(context, item, selector.terms, [&](Context& inner, Value term) {
       const std::string path = "nodeSelectorTerms[" + std::to_string(selector.terms.size()) + "]";
       return DecodeNodeSelectorTerm(inner, term, /*strict_values=*/true, path);
     });
@@ -282,5 +323,15 @@ NodeSelector DecodeNodeSelector(Context& context, JsonValue value) {
   }
   return selector;
 }
+
+// For either encoding.
+template std::optional<RawSelector> DecodeRawSelector(Context&, JsonValue);
+template std::optional<RawSelector> DecodeRawSelector(Context&, ProtoValue);
+template std::optional<LabelSelector> DecodeSelector(Context&, JsonValue);
+template std::optional<LabelSelector> DecodeSelector(Context&, ProtoValue);
+template NodeSelectorTerm DecodeNodeSelectorTerm(Context&, JsonValue, bool, const std::string&);
+template NodeSelectorTerm DecodeNodeSelectorTerm(Context&, ProtoValue, bool, const std::string&);
+template NodeSelector DecodeNodeSelector(Context&, JsonValue);
+template NodeSelector DecodeNodeSelector(Context&, ProtoValue);
 
 }  // namespace berth

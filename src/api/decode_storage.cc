@@ -39,6 +39,50 @@ std::optional<Quantity> ReadStorage(Context& context, JsonValue value) {
   return *storage;
 }
 
+std::optional<ClaimReference> DecodeClaimReference(Context& context, JsonValue value) {
+  ClaimReference claim;
+  const bool there = ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
+    if (key == "namespace") {
+      Read(context, item, claim.namespace_);
+    } else if (key == "name") {
+      Read(context, item, claim.name);
+    } else if (key == "uid") {
+      Read(context, item, claim.uid);
+    }
+  });
+  if (!there) return std::nullopt;
+  return claim;
+}
+
+void SetSource(VolumeSource source, PersistentVolume& volume) {
+  volume.kind = source.kind;
+  if (source.kind == VolumeKind::kCsi) {
+    volume.csi_driver = std::move(source.id);
+    volume.csi_handle = std::move(source.handle);
+    return;
+  }
+  volume.disk = std::move(source.id);
+  if (source.kind == VolumeKind::kAzureDisk) volume.disk_kind = std::move(source.variant);
+}
+
+// Terms that mean the same, whatever the order of their expressions.
+void CheckTopologies(Context& context, const List<NodeSelectorTerm>& terms) {
+  auto sorted = [](NodeSelectorTerm term) {
+    std::sort(term.match_expressions.begin(), term.match_expressions.end(),
+              [](const Requirement& a, const Requirement& b) { return a.key < b.key; });
+    return term;
+  };
+  for (size_t i = 0; i < terms.size(); ++i) {
+    for (size_t before = 0; before < i; ++before) {
+      if (sorted(terms[before]) != sorted(terms[i])) continue;
+      At index(context, i);
+      At at(context, "matchLabelExpressions");
+      context.Duplicate("");
+      break;
+    }
+  }
+}
+
 std::string Lower(std::string text) {
   for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return text;
@@ -49,7 +93,6 @@ std::string Lower(std::string text) {
 template <>
 PersistentVolumeClaim DecodeAs<PersistentVolumeClaim>(Context& context, JsonValue value) {
   PersistentVolumeClaim claim;
-  std::optional<Quantity> request;
   ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
     if (key == "metadata") {
       claim.meta = DecodeMeta(context, item, /*keep_annotations=*/true);
@@ -63,13 +106,17 @@ PersistentVolumeClaim DecodeAs<PersistentVolumeClaim>(Context& context, JsonValu
           }
         } else if (member == "accessModes") {
           Read(context, part, claim.access_modes);
+        } else if (member == "volumeAttributesClassName") {
+          if (Read(context, part, claim.volume_attributes_class) && !claim.volume_attributes_class.empty()) {
+            CheckForm(context, claim.volume_attributes_class, CheckDnsSubdomain);
+          }
         } else if (member == "volumeMode") {
           ReadVolumeMode(context, part, claim.volume_mode);
         } else if (member == "selector") {
           claim.selector = DecodeSelector(context, part);
         } else if (member == "resources") {
           ForEachMember(context, part, [&](std::string_view list, JsonValue amounts) {
-            if (list == "requests") request = ReadStorage(context, amounts);
+            if (list == "requests") claim.request = ReadStorage(context, amounts);
           });
         }
       });
@@ -79,10 +126,9 @@ PersistentVolumeClaim DecodeAs<PersistentVolumeClaim>(Context& context, JsonValu
       });
     }
   });
-  claim.request = request.value_or(Quantity());
   CheckAccessModes(context, claim.access_modes, "at least 1 access mode is required");
   if (context.strict()) {
-    if (!request) {
+    if (!claim.request) {
       At spec(context, "spec");
       At resources(context, "resources");
       At at(context, "storage", /*bracketed=*/true);
@@ -97,6 +143,9 @@ template <>
 PersistentVolume DecodeAs<PersistentVolume>(Context& context, JsonValue value) {
   PersistentVolume volume;
   std::optional<Quantity> capacity;
+  std::optional<std::string> attributes_class;
+  std::optional<VolumeSource> source;
+  bool affinity = false, local = false;
   ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
     if (key == "metadata") {
       volume.meta = DecodeMeta(context, item, /*keep_annotations=*/true);
@@ -113,23 +162,21 @@ PersistentVolume DecodeAs<PersistentVolume>(Context& context, JsonValue value) {
         } else if (member == "capacity") {
           capacity = ReadStorage(context, part);
         } else if (member == "claimRef") {
-          ForEachMember(context, part, [&](std::string_view ref, JsonValue text) {
-            if (ref == "namespace") {
-              Read(context, text, volume.claim_namespace);
-            } else if (ref == "name") {
-              Read(context, text, volume.claim_name);
-            } else if (ref == "uid") {
-              Read(context, text, volume.claim_uid);
+          volume.claim_ref = DecodeClaimReference(context, part);
+        } else if (member == "nodeAffinity") {
+          affinity = ForEachMember(context, part, [&](std::string_view when, JsonValue selector) {
+            if (when == "required" && !IsNull(context, selector)) {
+              volume.node_affinity = DecodeNodeSelector(context, selector);
             }
           });
-        } else if (member == "csi") {
-          ForEachMember(context, part, [&](std::string_view csi, JsonValue text) {
-            if (csi == "driver") {
-              Read(context, text, volume.csi_driver);
-            } else if (csi == "volumeHandle") {
-              Read(context, text, volume.csi_handle);
-            }
-          });
+        } else if (member == "volumeAttributesClassName") {
+          if (Read(context, part, attributes_class)) {
+            if (attributes_class->empty() && context.strict()) context.Required("an empty string is disallowed");
+            if (!attributes_class->empty()) CheckForm(context, *attributes_class, CheckDnsSubdomain);
+          }
+        } else {
+          local = (member == "local" && !IsNull(context, part)) || local;
+          ReadVolumeSource(context, member, part, VolumeOwner::kVolume, source);
         }
       });
     } else if (key == "status") {
@@ -139,12 +186,27 @@ PersistentVolume DecodeAs<PersistentVolume>(Context& context, JsonValue value) {
     }
   });
   volume.capacity = capacity.value_or(Quantity());
+  volume.volume_attributes_class = attributes_class.value_or("");
+  if (source) SetSource(std::move(*source), volume);
   CheckAccessModes(context, volume.access_modes, "");
   if (context.strict()) {
+    At spec(context, "spec");
     if (!capacity) {
-      At spec(context, "spec");
       At at(context, "capacity");
       context.Required();
+    }
+    if (!source) context.Required("must specify a volume type");
+    if (affinity && !volume.node_affinity) {
+      At at(context, "nodeAffinity");
+      At required(context, "required");
+      context.Required("must specify required node constraints");
+    } else if (local && !affinity) {
+      At at(context, "nodeAffinity");
+      context.Required("Local volume requires node affinity");
+    }
+    if (attributes_class && volume.kind != VolumeKind::kCsi) {
+      At at(context, "csi");
+      context.Required("has to be specified when using volumeAttributesClassName");
     }
     ApplyDefaults(volume);
   }
@@ -163,6 +225,9 @@ StorageClass DecodeAs<StorageClass>(Context& context, JsonValue value) {
       if (Read(context, item, storage_class.volume_binding_mode)) {
         context.CheckEnum(*storage_class.volume_binding_mode, {"Immediate", "WaitForFirstConsumer"});
       }
+    } else if (key == "allowedTopologies") {
+      ReadList(context, item, storage_class.allowed_topologies, DecodeTopologyTerm);
+      if (context.strict()) CheckTopologies(context, storage_class.allowed_topologies);
     }
   });
   if (context.strict()) {
@@ -197,12 +262,9 @@ CsiNode DecodeAs<CsiNode>(Context& context, JsonValue value) {
       }
     });
     if (context.strict()) {
+      CheckDriverName(context, "name", name);
       At at(context, "name");
-      if (name.empty()) {
-        context.Required();
-      } else if (node.driver_limits.count(name)) {
-        context.Duplicate(name);
-      }
+      if (!name.empty() && node.driver_limits.count(name)) context.Duplicate(name);
     }
     node.driver_limits[name] = count;
   };
@@ -285,10 +347,7 @@ VolumeAttachment DecodeAs<VolumeAttachment>(Context& context, JsonValue value) {
   });
   if (context.strict()) {
     At spec(context, "spec");
-    if (attachment.attacher.empty()) {
-      At at(context, "attacher");
-      context.Required();
-    }
+    CheckDriverName(context, "attacher", attachment.attacher);
     CheckForm(context, "nodeName", attachment.node_name, CheckDnsSubdomain);
     if (attachment.volume_name.empty() && !inline_volume) {
       At at(context, "source");

@@ -1,18 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pods and nodes inside other messages.
+// Pods and nodes inside other messages, and alone in an envelope of protobuf.
 #include "api/decode_value.h"
 
 #include "api/decode_internal.h"
+#include "api/json_scan.h"
+#include "api/proto_schema.h"
 #include "berth/host/share_lists.h"
 
 namespace berth {
 
-Pod DecodePodValue(Context& context, JsonValue value) {
+namespace {
+
+template <class Value>
+Pod DecodeReadyPod(Context& context, Value value) {
   const ObjectScope scope(context);
-  DecodedPod decoded = DecodeAs<Pod>(context, value);
+  DecodedPod decoded = DecodePod(context, value);
   decoded.pod.resources = ComputePodResources(decoded.pod);
   ShareLists(decoded.pod);
   return std::move(decoded.pod);
+}
+
+}  // namespace
+
+Pod DecodePodValue(Context& context, JsonValue value) { return DecodeReadyPod(context, value); }
+Pod DecodePodValue(Context& context, const ProtoValue& value) { return DecodeReadyPod(context, value); }
+
+DecodedObject DecodeProtobuf(std::string_view bytes, const AnnotationKeys& keep) {
+  DecodedObject decoded;
+  Context context(DecodeMode::kPeer, decoded.errors);
+  context.KeepAnnotations(&keep);
+  if (const std::optional<ProtoEnvelope> envelope = OpenEnvelope(context, bytes)) {
+    decoded.kind = RepairUtf8(envelope->kind);
+    decoded.api_version = RepairUtf8(envelope->api_version);
+    const ProtoValue value = ProtoValue::Of(envelope->raw, ProtoMessageOf(envelope->kind));
+    if (envelope->kind == ToString(Kind::kPod)) {
+      decoded.object = DecodedPod{DecodePodValue(context, value), {}};
+    } else if (envelope->kind == ToString(Kind::kNode)) {
+      decoded.object = DecodeNodeValue(context, value);
+    }
+  }
+  for (LoadError& error : decoded.errors) {
+    error.kind = decoded.kind;
+    if (decoded.known()) error.name = FullName(MetaOf(decoded.object));
+  }
+  return decoded;
 }
 
 }  // namespace berth

@@ -5,6 +5,7 @@
 
 #include "api/decode.h"
 #include "api/json_reader.h"
+#include "api/proto_value.h"
 #include "berth/node.h"
 #include "berth/pod.h"
 
@@ -13,8 +14,10 @@ namespace berth {
 // As DecodeObject gives them in the context's mode, without a look at kind and apiVersion, which may be absent. A pod
 // is ready to use. REQUIRES: peer mode.
 Pod DecodePodValue(Context& context, JsonValue value);
+Pod DecodePodValue(Context& context, const ProtoValue& value);
 // `with_images` false: without images, which are not even looked at.
 Node DecodeNodeValue(Context& context, JsonValue value, bool with_images = true);
+Node DecodeNodeValue(Context& context, const ProtoValue& value);
 // The same for any kind.
 AnyObject DecodeAnyValue(Context& context, JsonValue value, Kind kind);
 

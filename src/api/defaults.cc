@@ -162,6 +162,12 @@ void ApplyDefaults(PersistentVolume& volume) {
   if (volume.phase.empty()) volume.phase = "Pending";
 }
 
+void ApplyDefaults(VolumeSource& source) {
+  if (!source.variant.empty()) return;
+  if (source.kind == VolumeKind::kRbd) source.variant = "rbd";
+  if (source.kind == VolumeKind::kAzureDisk) source.variant = "Shared";
+}
+
 void ApplyDefaults(StorageClass& storage_class) {
   if (!storage_class.volume_binding_mode) storage_class.volume_binding_mode = "Immediate";
 }

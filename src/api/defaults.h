@@ -26,6 +26,7 @@ void ApplyDefaults(ReplicationController& controller, const Labels& template_lab
 void ApplyDefaults(PersistentVolumeClaim& claim);
 void ApplyDefaults(PersistentVolume& volume);
 void ApplyDefaults(StorageClass& storage_class);
+void ApplyDefaults(VolumeSource& source);
 
 // The priority classes of a set of objects, with the two system classes that always exist.
 class PriorityClasses {

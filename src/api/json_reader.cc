@@ -115,6 +115,10 @@ void Context::Required(std::string_view detail) {
 
 void Context::Forbidden(std::string_view detail) { Record("", "Forbidden: " + std::string(detail)); }
 
+void Context::TooLong(size_t bytes) {
+  Record("", "Too long: may not be more than " + std::to_string(bytes) + " bytes");
+}
+
 void Context::Duplicate(std::string_view value, std::string_view detail) {
   Record(std::string(value), "Duplicate value: " + Quoted(value) + (detail.empty() ? "" : ": ") + std::string(detail));
 }
@@ -162,16 +166,21 @@ void Context::WrongType(std::string_view expected, JsonValue value, bool shown) 
       break;
   }
   if (shown && type != json_type::array && type != json_type::object) raw = Trim(value.raw_json_token());
-  Record(raw, "Invalid value" + (raw.empty() ? "" : ": " + raw) + ": must be " + std::string(expected) + ", not " +
-                  std::string(got));
+  MustBe(expected, got, raw);
+}
+
+void Context::MustBe(std::string_view expected, std::string_view got, std::string_view raw) {
+  std::string value(raw);
+  Record(value, "Invalid value" + (value.empty() ? "" : ": " + value) + ": must be " + std::string(expected) +
+                    ", not " + std::string(got));
 }
 
 void Context::Broken(simdjson::error_code error) { Malformed(simdjson::error_message(error)); }
 
-void Context::Malformed(std::string_view what) {
+void Context::Malformed(std::string_view what, std::string_view form) {
   if (broken_) return;
   broken_ = true;
-  Record("", "malformed JSON: " + std::string(what), true);
+  Record("", "malformed " + std::string(form) + ": " + std::string(what), true);
 }
 
 bool IsNull(Context& context, JsonValue value) {
@@ -323,7 +332,10 @@ std::optional<Time> ParseTime(std::string_view text) {
   const int64_t of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
   const int64_t days = era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
   const int64_t seconds = days * 86400 + hour * 3600 + minute * 60 + second - offset;
-  // Beyond what 64 bits of nanoseconds hold (years 1678 to 2262) the nearest end stands for it.
+  return TimeOfUnix(seconds, nanos);
+}
+
+Time TimeOfUnix(int64_t seconds, int64_t nanos) {
   constexpr int64_t kMaxSeconds = INT64_MAX / 1'000'000'000 - 1;
   if (seconds > kMaxSeconds) return Time{INT64_MAX};
   if (seconds < -kMaxSeconds) return Time{INT64_MIN};

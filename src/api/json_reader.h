@@ -39,8 +39,8 @@ class Context {
   // True in file mode, where every value gets the API server's validation.
   bool strict() const { return mode_ == DecodeMode::kFile; }
   DecodeMode mode() const { return mode_; }
-  // From now on the first error ends the reading as malformed JSON does. For messages from anybody: each of their bytes
-  // could be an error, and nobody reads a list of millions.
+  // From now on the first error ends the reading as something malformed does. For messages from anybody: each of their
+  // bytes could be an error, and nobody reads a list of millions.
   void StopAtFirstError() { stop_at_error_ = true; }
   // Which annotations of pods and nodes are kept; null, as at first: none. REQUIRES: outlives the reading.
   void KeepAnnotations(const AnnotationKeys* keys) { annotations_ = keys; }
@@ -48,7 +48,7 @@ class Context {
     static const AnnotationKeys none;
     return annotations_ ? *annotations_ : none;
   }
-  // Malformed JSON was met: nothing behind it can be read.
+  // Something malformed was met: nothing behind it can be read.
   bool broken() const { return broken_; }
   size_t error_count() const { return errors_.size(); }
   std::string Path() const;
@@ -59,14 +59,17 @@ class Context {
   void InvalidRaw(std::string_view value, std::string_view detail);  // value as it is
   void Required(std::string_view detail = "");
   void Forbidden(std::string_view detail);
+  void TooLong(size_t bytes);  // more than so many bytes
   void Duplicate(std::string_view value, std::string_view detail = "");
   void Unsupported(std::string_view value, std::initializer_list<std::string_view> supported);
   void Invalid(std::string_view value, const Complaints& complaints);
   void WrongType(std::string_view expected, JsonValue value);
   // The same of something that is in no field, so that nobody knows what it is: it is not shown.
   void WrongTypeUnseen(std::string_view expected, JsonValue value);
+  // The same for who knows what it is instead.
+  void MustBe(std::string_view expected, std::string_view got, std::string_view raw = "");
   void Broken(simdjson::error_code error);
-  void Malformed(std::string_view what);
+  void Malformed(std::string_view what, std::string_view form = "JSON");
   // Somebody else met malformed JSON in the same document and recorded it: read no further.
   void Stop() { broken_ = true; }
 
@@ -215,18 +218,21 @@ bool ForEachItem(Context& context, JsonValue value, Fn&& fn) {
 }
 
 // An array decoded into a vector by fn(context, value) -> T. An absent (null) array leaves `out` empty.
-template <class T, class Fn>
-bool ReadList(Context& context, JsonValue value, std::vector<T>& out, Fn&& fn) {
+template <class Value, class T, class Fn>
+bool ReadList(Context& context, Value value, std::vector<T>& out, Fn&& fn) {
   out.clear();
-  return ForEachItem(context, value, [&](JsonValue item) { out.push_back(fn(context, item)); });
+  return ForEachItem(context, value, [&](Value item) { out.push_back(fn(context, item)); });
 }
 
-template <class T, class Fn>
-bool ReadList(Context& context, JsonValue value, List<T>& out, Fn&& fn) {
+template <class Value, class T, class Fn>
+bool ReadList(Context& context, Value value, List<T>& out, Fn&& fn) {
   return ReadList(context, value, out.Edit(), std::forward<Fn>(fn));
 }
 
 // RFC 3339, as metav1.Time reads it; no value when malformed.
 std::optional<Time> ParseTime(std::string_view text);
+// Beyond what 64 bits of nanoseconds hold (years 1678 to 2262) the nearest end stands for it. REQUIRES: 0 <= nanos <
+// 1e9.
+Time TimeOfUnix(int64_t seconds, int64_t nanos);
 
 }  // namespace berth

@@ -223,37 +223,59 @@ std::string TextPosition(std::string_view text, size_t offset) {
   return "line " + std::to_string(lines + 1) + ", column " + std::to_string(column + 1);
 }
 
+namespace {
+
+// How many bytes the character at text[i] has; 0: it is none.
+size_t CharacterSize(std::string_view text, size_t i) {
+  const auto byte = static_cast<unsigned char>(text[i]);
+  if (byte < 0x80) return 1;
+  int more = 0;
+  uint32_t code = 0, least = 0;
+  if ((byte & 0xE0) == 0xC0) {
+    more = 1, code = byte & 0x1F, least = 0x80;
+  } else if ((byte & 0xF0) == 0xE0) {
+    more = 2, code = byte & 0x0F, least = 0x800;
+  } else if ((byte & 0xF8) == 0xF0) {
+    more = 3, code = byte & 0x07, least = 0x10000;
+  }
+  bool ok = more > 0 && i + static_cast<size_t>(more) < text.size();
+  for (int k = 1; ok && k <= more; ++k) {
+    const auto next = static_cast<unsigned char>(text[i + static_cast<size_t>(k)]);
+    ok = (next & 0xC0) == 0x80;
+    code = code << 6 | (next & 0x3F);
+  }
+  if (!ok || code < least || code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF)) return 0;
+  return static_cast<size_t>(more) + 1;
+}
+
+}  // namespace
+
 Error CheckUtf8(std::string_view text) {
   if (simdjson::validate_utf8(text.data(), text.size())) return Error::Ok();
   // Once more, slowly, for the place.
   size_t i = 0;
   while (i < text.size()) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    if (byte < 0x80) {
-      ++i;
-      continue;
-    }
-    int more = 0;
-    uint32_t code = 0, least = 0;
-    if ((byte & 0xE0) == 0xC0) {
-      more = 1, code = byte & 0x1F, least = 0x80;
-    } else if ((byte & 0xF0) == 0xE0) {
-      more = 2, code = byte & 0x0F, least = 0x800;
-    } else if ((byte & 0xF8) == 0xF0) {
-      more = 3, code = byte & 0x07, least = 0x10000;
-    }
-    bool ok = more > 0 && i + static_cast<size_t>(more) < text.size();
-    for (int k = 1; ok && k <= more; ++k) {
-      const auto next = static_cast<unsigned char>(text[i + static_cast<size_t>(k)]);
-      ok = (next & 0xC0) == 0x80;
-      code = code << 6 | (next & 0x3F);
-    }
-    if (!ok || code < least || code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF)) {
-      return Error("invalid UTF-8 at " + TextPosition(text, i));
-    }
-    i += static_cast<size_t>(more) + 1;
+    const size_t size = CharacterSize(text, i);
+    if (size == 0) return Error("invalid UTF-8 at " + TextPosition(text, i));
+    i += size;
   }
   return Error("invalid UTF-8");
+}
+
+std::string RepairUtf8(std::string_view text) {
+  if (simdjson::validate_utf8(text.data(), text.size())) return std::string(text);
+  std::string repaired;
+  for (size_t i = 0; i < text.size();) {
+    const size_t size = CharacterSize(text, i);
+    if (size == 0) {
+      repaired += "\xEF\xBF\xBD";
+      ++i;
+    } else {
+      repaired += text.substr(i, size);
+      i += size;
+    }
+  }
+  return repaired;
 }
 
 void AppendJsonString(std::string_view text, std::string& out) {

@@ -23,6 +23,9 @@ std::string TextPosition(std::string_view text, size_t offset);
 // Ok, or where the first byte is that is not UTF-8.
 Error CheckUtf8(std::string_view text);
 
+// With U+FFFD for every byte that is not UTF-8, as Go's encoding/json writes such a text.
+std::string RepairUtf8(std::string_view text);
+
 // Appends `text` as a JSON string, with quotes. REQUIRES: valid UTF-8.
 void AppendJsonString(std::string_view text, std::string& out);
 

@@ -83,6 +83,13 @@ TEST(JsonScanTest, Utf8ErrorsSayWhere) {
   }
 }
 
+TEST(JsonScanTest, EveryByteThatIsNotUtf8IsRepaired) {
+  EXPECT_EQ(RepairUtf8("a\xC3\xA9"), "a\xC3\xA9");
+  EXPECT_EQ(RepairUtf8("a\xC3"), "a\xEF\xBF\xBD");
+  EXPECT_EQ(RepairUtf8("\xE2\x82z\xC3\xA9"), "\xEF\xBF\xBD\xEF\xBF\xBDz\xC3\xA9");
+  EXPECT_EQ(RepairUtf8("\xED\xA0\x80"), "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
+}
+
 TEST(JsonScanTest, StringsAreEscaped) {
   std::string out;
   AppendJsonString("a\"b\\c\n\x01", out);

@@ -16,7 +16,8 @@ using simdjson::ondemand::json_type;
 // Nothing deeper is read; the text has been checked against a smaller limit when it was split into documents.
 constexpr int kMaxDepth = 1000;
 
-std::string_view Trim(std::string_view text) {
+// A number may be followed by what separates it from the next value.
+std::string_view WithoutTrailingBlanks(std::string_view text) {
   const size_t end = text.find_last_not_of(" \t\r\n");
   return end == std::string_view::npos ? std::string_view() : text.substr(0, end + 1);
 }
@@ -47,7 +48,7 @@ class Reader {
         if (const auto error = simdjson::simdjson_result<std::string_view>(json.raw_json_token()).get(token)) {
           return Broken(error, path);
         }
-        return Value::Number(std::string(Trim(token)));
+        return Value::Number(std::string(WithoutTrailingBlanks(token)));
       }
       case json_type::string: {
         std::string_view text;

@@ -14,6 +14,7 @@
 #include "api/decode.h"
 #include "api/defaults.h"
 #include "api/file_text.h"
+#include "api/source_text.h"
 #include "api/yaml.h"
 #include "berth/host/share_lists.h"
 
@@ -70,6 +71,7 @@ class Loader {
     const Error error = ForEachDocument(text, [&](const std::string& json) {
       for (DecodedObject& decoded : DecodeDocument(json, DecodeMode::kFile, options_.annotations))
         Take(std::move(decoded), file);
+      if (options_.source) ForEachSource(json, options_.source);
       return Error::Ok();
     });
     if (!error.ok()) result_.errors.push_back(FileError(file, error.text()));

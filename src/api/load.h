@@ -43,10 +43,14 @@ class LoadedObjects {
   ListsOf<KindTypes>::Type lists_;
 };
 
+using SourceFn = std::function<void(std::string_view kind, const std::string& full_name, std::string_view json)>;
+
 struct LoadOptions {
   AnnotationKeys annotations = {};  // of pods and nodes: those that are kept
   // Called once for every kind that is not read, with the file it was met in first.
   std::function<void(const std::string& api_version, const std::string& kind, const std::string& file)> unread_kind;
+  // Called for every object with the JSON that it was read from (api/source_text.h); null: nobody wants it.
+  SourceFn source = {};
 };
 
 struct LoadResult {

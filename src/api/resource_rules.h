@@ -34,7 +34,8 @@ struct Requirements {
 
 enum class ResourceOwner { kContainer, kPod };
 // Reads without validation.
-std::optional<Requirements> DecodeRequirements(Context& context, JsonValue value);
+template <class Value>
+std::optional<Requirements> DecodeRequirements(Context& context, Value value);
 // In strict mode, at the path of `resources`.
 void CheckRequirements(Context& context, const Requirements& requirements, ResourceOwner owner);
 // A node's capacity or allocatable.

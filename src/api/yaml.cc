@@ -64,7 +64,7 @@ Error SplitJson(std::string_view text, const DocumentFn& fn) {
   return Error::Ok();
 }
 
-Error ForEachYamlDocument(std::string_view text, const DocumentFn& fn, size_t budget) {
+Error ForEachYamlDocument(std::string_view text, const DocumentFn& fn, size_t budget, SourceLines* lines) {
   Parser parser(text);
   if (!parser.ok()) return Error("out of memory for the YAML parser");
   budget = std::max(budget, text.size() * 10);
@@ -80,7 +80,7 @@ Error ForEachYamlDocument(std::string_view text, const DocumentFn& fn, size_t bu
     if (Error error = tree.Read(parser.get()); !error.ok()) return error;
     if (tree.empty()) continue;
     std::string json;
-    if (Error error = tree.ToJson(budget, json); !error.ok()) return error;
+    if (Error error = tree.ToJson(budget, json, lines); !error.ok()) return error;
     if (Error error = fn(std::move(json)); !error.ok()) return error;
   }
 }

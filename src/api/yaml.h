@@ -12,6 +12,8 @@
 
 namespace berth {
 
+class SourceLines;
+
 // Takes one document's JSON text; the first Error ends the walk and is returned.
 using DocumentFn = std::function<Error(std::string json)>;
 
@@ -27,6 +29,8 @@ Error ForEachDocument(std::string_view text, const DocumentFn& fn, size_t budget
 Error SplitJson(std::string_view text, const DocumentFn& fn);
 // The same for YAML. Duplicate keys, unknown anchors, self-containing anchors and documents that grow beyond
 // max(budget, 10 x the text) through aliases are errors.
-Error ForEachYamlDocument(std::string_view text, const DocumentFn& fn, size_t budget = kAliasBudget);
+// `lines`: gets the lines of a document's fields before `fn` is called with it; may be null.
+Error ForEachYamlDocument(std::string_view text, const DocumentFn& fn, size_t budget = kAliasBudget,
+                          SourceLines* lines = nullptr);
 
 }  // namespace berth

@@ -13,7 +13,7 @@
 namespace berth {
 namespace {
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+bool IsYamlDigit(char c) { return c >= '0' && c <= '9'; }
 
 bool OneOf(std::string_view text, std::initializer_list<std::string_view> words) {
   return std::find(words.begin(), words.end(), text) != words.end();
@@ -66,7 +66,7 @@ bool LooksLikeFloat(std::string_view text) {
   size_t i = 0;
   auto digits = [&] {
     const size_t start = i;
-    while (i < text.size() && IsDigit(text[i])) ++i;
+    while (i < text.size() && IsYamlDigit(text[i])) ++i;
     return i - start;
   };
   if (i < text.size() && (text[i] == '-' || text[i] == '+')) ++i;
@@ -115,7 +115,7 @@ std::string FormatShortest(Float value, int lowest_exponent, int highest_exponen
   // The same digits without exponent, filled up with zeros (not with the digits a binary fraction would have there).
   std::string digits, out;
   for (char c : text.substr(0, e)) {
-    if (IsDigit(c)) digits += c;
+    if (IsYamlDigit(c)) digits += c;
   }
   if (text[0] == '-') out = "-";
   if (exponent < 0) return out + "0." + std::string(static_cast<size_t>(-exponent - 1), '0') + digits;
@@ -189,7 +189,7 @@ Scalar ResolveScalar(std::string_view text) {
     if (LooksLikeFloat(text)) {
       if (const auto value = ParseFloat(text)) return FromFloat(*value);
     }
-  } else if ((IsDigit(first) || first == '+' || first == '-')) {
+  } else if ((IsYamlDigit(first) || first == '+' || first == '-')) {
     // Dates fail here and stay strings, as kubectl leaves them.
     std::string plain(text);
     plain.erase(std::remove(plain.begin(), plain.end(), '_'), plain.end());

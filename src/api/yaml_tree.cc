@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <unordered_set>
+#include <utility>
 
 #include "api/json_scan.h"
 #include "api/load_error.h"
@@ -168,7 +169,10 @@ Error YamlTree::Spend(size_t amount) {
   return Error::Ok();
 }
 
-Error YamlTree::ToJson(size_t budget, std::string& out) {
+Error YamlTree::ToJson(size_t budget, std::string& out, SourceLines* lines) {
+  lines_ = lines;
+  path_.clear();
+  if (lines_ && !nodes_.empty()) lines_->Set("", nodes_[0].line);
   budget_ = budget;
   spent_ = 0;
   out_start_ = out.size();
@@ -189,9 +193,13 @@ Error YamlTree::Emit(uint32_t index, int depth, std::string& out) {
       return EmitScalar(node, out);
     case Type::kSequence: {
       char before = '[';
+      size_t index_in_list = 0;
       for (uint32_t child = node.first; child != kNone; child = nodes_[child].next) {
         out += before;
-        if (Error error = Emit(child, depth + 1, out); !error.ok()) return error;
+        Error error =
+            lines_ ? EmitPart("[" + std::to_string(index_in_list++) + "]", nodes_[child].line, child, depth + 1, out)
+                   : Emit(child, depth + 1, out);
+        if (!error.ok()) return error;
         before = ',';
       }
       out += before == '[' ? "[]" : "]";
@@ -206,7 +214,9 @@ Error YamlTree::Emit(uint32_t index, int depth, std::string& out) {
         out += before;
         AppendJsonString(entry.key, out);
         out += ':';
-        if (Error error = Emit(entry.value, depth + 1, out); !error.ok()) return error;
+        Error error = lines_ ? EmitPart((path_.empty() ? "" : ".") + entry.key, entry.line, entry.value, depth + 1, out)
+                             : Emit(entry.value, depth + 1, out);
+        if (!error.ok()) return error;
         before = ',';
       }
       out += before == '{' ? "{}" : "}";
@@ -216,6 +226,22 @@ Error YamlTree::Emit(uint32_t index, int depth, std::string& out) {
       break;
   }
   return At(node, "alias of an alias");
+}
+
+Error YamlTree::EmitPart(const std::string& part, uint32_t line, uint32_t node, int depth, std::string& out) {
+  const size_t size = path_.size();
+  const bool wanted = lines_->Wants(static_cast<size_t>(depth), size + part.size());
+  if (!wanted) {
+    SourceLines* const lines = std::exchange(lines_, nullptr);
+    Error error = Emit(node, depth, out);
+    lines_ = lines;
+    return error;
+  }
+  path_ += part;
+  lines_->Set(path_, line);
+  Error error = Emit(node, depth, out);
+  path_.resize(size);
+  return error;
 }
 
 Error YamlTree::DecodeBinary(const Node& node, std::string& out) const {
@@ -279,10 +305,11 @@ Error YamlTree::Collect(uint32_t mapping, bool merged, int depth, std::vector<En
     }
     const auto [it, added] = index.emplace(key, entries.size());
     if (added) {
-      entries.push_back({std::move(key), value});
+      entries.push_back({std::move(key), value, nodes_[child].line});
     } else {
       // The later one wins, whether it is explicit or merged: that is what go-yaml v2 does.
       entries[it->second].value = value;
+      entries[it->second].line = nodes_[child].line;
     }
   }
   return Error::Ok();

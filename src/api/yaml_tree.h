@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "api/source_lines.h"
 #include "berth/error.h"
 #include "util/secret_hash.h"
 
@@ -25,8 +26,9 @@ class YamlTree {
   Error Read(yaml_parser_t& parser);
   // True when the document holds nothing but an empty plain scalar.
   bool empty() const;
-  // Appends the document's JSON; an Error when it takes more than `budget` bytes and merged entries.
-  Error ToJson(size_t budget, std::string& out);
+  // Appends the document's JSON; an Error when it takes more than `budget` bytes and merged entries. `lines` gets the
+  // lines of its fields; may be null.
+  Error ToJson(size_t budget, std::string& out, SourceLines* lines = nullptr);
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
@@ -45,6 +47,7 @@ class YamlTree {
   struct Entry {
     std::string key;
     uint32_t value;
+    uint32_t line;  // of the key
   };
   using Keys = std::unordered_map<std::string, size_t, SecretStringHash>;  // to their places among the entries
 
@@ -59,6 +62,8 @@ class YamlTree {
   Error Collect(uint32_t mapping, bool merged, int depth, std::vector<Entry>& entries, Keys& index);
   Error Merge(uint32_t value, int depth, std::vector<Entry>& entries, Keys& index);
   Error Emit(uint32_t node, int depth, std::string& out);
+  // `part` of the path is written at `line`.
+  Error EmitPart(const std::string& part, uint32_t line, uint32_t node, int depth, std::string& out);
   Error EmitScalar(const Node& node, std::string& out) const;
   Error Spend(size_t amount);
   uint32_t Resolve(uint32_t node) const { return nodes_[node].type == Type::kAlias ? nodes_[node].first : node; }
@@ -67,6 +72,8 @@ class YamlTree {
   std::string texts_;
   std::vector<uint32_t> open_;  // containers being read, outermost first
   std::unordered_map<std::string, uint32_t, SecretStringHash> anchors_;
+  SourceLines* lines_ = nullptr;
+  std::string path_;  // of what is being written, where lines are wanted
   size_t budget_ = 0, spent_ = 0, out_start_ = 0;
 };
 

@@ -87,9 +87,9 @@ void ApiRequests::Refuse(Call& call) {
   std::exchange(call.done, nullptr)(std::move(reply));
 }
 
-net::Headers ApiRequests::HeadersWith(const std::string& authorization) const {
+net::Headers ApiRequests::HeadersWith(const std::string& authorization, Encoding accept) const {
   net::Headers headers;
-  headers.Add("Accept", "application/json");
+  headers.Add("Accept", std::string(AcceptOf(accept)));
   headers.Add("User-Agent", user_agent_);
   if (!authorization.empty()) headers.Add("Authorization", authorization);
   for (const auto& [name, value] : credentials_.impersonation().list()) headers.Add(name, value);
@@ -164,8 +164,8 @@ void ApiRequests::SendWith(const std::shared_ptr<Call>& call, const std::string&
   net::ClientRequest request;
   request.method = call->request.method;
   request.path = call->request.path;
-  request.headers = HeadersWith(call->authorization);
-  if (!call->request.body.empty()) request.headers.Add("Content-Type", call->request.content_type);
+  request.headers = HeadersWith(call->authorization, call->request.accept);
+  if (!call->request.body.empty()) request.headers.Add("Content-Type", std::string(call->request.content_type));
   request.body = call->request.body;
   request.timeout = call->request.timeout;
   request.timeout_from_turn = true;
@@ -189,12 +189,14 @@ class ApiRequests::PendingStream final : public net::ResponseStream {
   util::Owner<PendingStream> owner_{this};
 };
 
-std::unique_ptr<net::ResponseStream> ApiRequests::Stream(net::ClientRequest request, std::shared_ptr<std::string> shown,
+std::unique_ptr<net::ResponseStream> ApiRequests::Stream(net::ClientRequest request, Encoding accept,
+                                                         std::shared_ptr<std::string> shown,
                                                          net::HttpClient::OnHead on_head,
                                                          net::HttpClient::OnChunk on_chunk,
                                                          net::HttpClient::OnEnd on_end) {
   struct Plan {
     net::ClientRequest request;
+    Encoding accept;
     std::shared_ptr<std::string> shown;
     net::HttpClient::OnHead on_head;
     net::HttpClient::OnChunk on_chunk;
@@ -202,7 +204,7 @@ std::unique_ptr<net::ResponseStream> ApiRequests::Stream(net::ClientRequest requ
 
     std::unique_ptr<net::ResponseStream> Begin(ApiRequests& requests, const std::string& authorization) {
       if (shown) *shown = authorization;
-      request.headers = requests.HeadersWith(authorization);
+      request.headers = requests.HeadersWith(authorization, accept);
       if (requests.observed_.by != nullptr) {
         on_head = [&observed = requests.observed_, tell = std::move(on_head)](int status, const net::Headers& headers) {
           observed.by->Tried(observed.host, "GET", status, 0, false);
@@ -212,7 +214,7 @@ std::unique_ptr<net::ResponseStream> ApiRequests::Stream(net::ClientRequest requ
       return requests.client_->Stream(std::move(request), std::move(on_head), std::move(on_chunk), std::move(on_end));
     }
   };
-  Plan plan{std::move(request), std::move(shown), std::move(on_head), std::move(on_chunk), std::move(on_end)};
+  Plan plan{std::move(request), accept, std::move(shown), std::move(on_head), std::move(on_chunk), std::move(on_end)};
   if (const std::optional<std::string> known = credentials_.Known()) return plan.Begin(*this, *known);
   auto pending = std::make_unique<PendingStream>();
   auto waiting = std::make_shared<Plan>(std::move(plan));
@@ -253,10 +255,11 @@ void ApiRequests::OnAnswer(const std::shared_ptr<Call>& call, Result<net::HttpRe
   }
   const size_t bytes = response.body.size();
   reply.status.code = response.status;
+  reply.encoding = EncodingOf(response.content_type);
   if (reply.status.ok()) {
     reply.body = std::move(response.body);
   } else {
-    Refusal refusal = ReadRefusal(response.body);
+    Refusal refusal = ReadRefusal(response.body, reply.encoding);
     reply.status.message = std::move(refusal.message);
     reply.version_too_large = refusal.version_too_large;
     reply.invalid_uid = refusal.invalid_uid;

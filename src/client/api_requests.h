@@ -9,10 +9,12 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "berth/clock.h"
 #include "client/cluster_api.h"
 #include "client/credentials.h"
+#include "client/encodings.h"
 #include "client/pacer.h"
 #include "client/request_observer.h"
 #include "net/http_client.h"
@@ -29,7 +31,8 @@ struct ApiRequest {
   std::string method = "GET";
   std::string path;  // with the query
   std::string body;
-  std::string content_type = "application/json";
+  std::string_view content_type = ContentTypeOf(Encoding::kJson);  // never destroyed
+  Encoding accept = Encoding::kJson;
   Rank rank = Rank::kBinding;
   Duration timeout = Duration::Seconds(30);  // of the answer, once it is this request's turn
   // Until when it is worth sending, wherever it waits: for its turn, for credentials, or because the server puts it
@@ -40,10 +43,11 @@ struct ApiRequest {
 };
 
 struct ApiReply {
-  ApiStatus status;                // code 0 with kTooLarge: the answer was, for the HTTP client
-  bool version_too_large = false;  // the server has not come so far yet
-  bool invalid_uid = false;        // the object has another uid than the request says
-  std::string body;                // only of an ok() status
+  ApiStatus status;                     // code 0 with kTooLarge: the answer was, for the HTTP client
+  bool version_too_large = false;       // the server has not come so far yet
+  bool invalid_uid = false;             // the object has another uid than the request says
+  std::string body;                     // only of an ok() status
+  Encoding encoding = Encoding::kJson;  // of the body
 };
 
 // The observer of requests to a server, which may be null, and the names by which it knows that server.
@@ -76,7 +80,7 @@ class ApiRequests {
   // As HttpClient::Stream, with the headers that every request has, as soon as there are credentials. `shown`, if not
   // null, is set to those before anything is called but for a failure to get them. After the end of this nothing is
   // called.
-  [[nodiscard]] std::unique_ptr<net::ResponseStream> Stream(net::ClientRequest request,
+  [[nodiscard]] std::unique_ptr<net::ResponseStream> Stream(net::ClientRequest request, Encoding accept,
                                                             std::shared_ptr<std::string> shown,
                                                             net::HttpClient::OnHead on_head,
                                                             net::HttpClient::OnChunk on_chunk,
@@ -85,7 +89,7 @@ class ApiRequests {
  private:
   struct Call;
   class PendingStream;
-  net::Headers HeadersWith(const std::string& authorization) const;
+  net::Headers HeadersWith(const std::string& authorization, Encoding accept) const;
   void Pace(const std::shared_ptr<Call>& call);
   static void Drop(const std::shared_ptr<Call>& call, const std::string& why = "too many requests wait for their turn");
   static void Refuse(Call& call);

@@ -13,6 +13,7 @@
 #include "berth/annotations.h"
 #include "berth/clock.h"
 #include "berth/error.h"
+#include "berth/handle.h"
 #include "berth/host/cluster_object.h"
 #include "util/deadline.h"
 
@@ -40,6 +41,8 @@ inline std::string TextOf(const ApiStatus& status) {
   return status.code == 0 ? "no answer from the API server" : "the API server answered " + std::to_string(status.code);
 }
 using Answer = std::function<void(const ApiStatus&)>;
+// With the version of the object that was written, if it was.
+using VersionAnswer = std::function<void(const ApiStatus&, const std::string& resource_version)>;
 
 struct ListAnswer {
   ApiStatus status;
@@ -115,8 +118,10 @@ struct Lease {
   Duration duration;
   Time acquired, renewed;
   int32_t transitions = 0;
-  // What else a server has written there (labels, annotations), as members of a JSON object: it is given back.
+  // What else a server has written there (labels, annotations): it is given back. Members of a JSON object, or, of a
+  // lease that was read so, protobuf's fields.
   std::string other_metadata = {}, other_spec = {};
+  bool protobuf = false;
   std::string uid = {};
 };
 
@@ -165,8 +170,19 @@ class ClusterApi {
   virtual void PatchPodStatus(const PodStatusPatch& patch, Answer done) = 0;
   // Graceful: the pod is terminating first.
   virtual void DeletePod(const ObjectName& pod, Answer done) = 0;
-  // From now on nothing more is written to pods: bindings, patches and deletions that have not been sent yet are not
-  // sent (unsent), nor are later ones. What was sent is answered. A door where nothing waits has nothing to do for it.
+  // 409 when the object has another version. A patch that changes nothing is answered with the version that is there.
+  // Doors to a cluster without volumes refuse both, and may do so within the call.
+  virtual void PatchVolume(const VolumeClaimPatch& patch, VersionAnswer done) {
+    const VersionAnswer refuse = std::move(done);
+    refuse({404, "persistentvolumes \"" + patch.volume + "\" not found"}, "");
+  }
+  virtual void PatchClaim(const ClaimNodePatch& patch, VersionAnswer done) {
+    const VersionAnswer refuse = std::move(done);
+    refuse({404, "persistentvolumeclaims \"" + patch.name + "\" not found"}, "");
+  }
+  // From now on nothing more is written to pods, volumes and claims: bindings, patches and deletions that have not been
+  // sent yet are not sent (unsent), nor are later ones. What was sent is answered. A door where nothing waits has
+  // nothing to do for it.
   virtual void EndPodWrites() {}
 
   // Answers may be null: nobody wants to know what became of the event.

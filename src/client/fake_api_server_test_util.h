@@ -36,6 +36,7 @@ struct FakeReply {
   int status = 200;
   std::string body;
   std::string headers;  // lines that end with \r\n
+  std::string content_type = "application/json";
 };
 
 // The server's side of a watch. The test writes; the connection lives until End or Cut.
@@ -89,7 +90,8 @@ class FakeWatch {
   bool over_ = false;
 };
 
-// Thread safety: `answer` is called on threads of the server, one call at a time.
+// Thread safety: `answer` is called on threads of the server, one call at a time. What it shares with the test is safe to
+// touch between two calls of Settle with no request under way.
 class FakeApiServer {
  public:
   using Answer = std::function<FakeReply(const FakeRequest&)>;
@@ -126,6 +128,9 @@ class FakeApiServer {
     config.server = "http://127.0.0.1:" + std::to_string(port_);
     return config;
   }
+  // What `answer` has read and written so far happened before this, and what the caller did before this is seen by later
+  // answers. Bytes on a socket order nothing as far as the memory model and ThreadSanitizer know.
+  void Settle() { const std::lock_guard lock(mutex_); }
   // All requests so far that were no watches.
   std::vector<FakeRequest> requests() const {
     const std::lock_guard lock(mutex_);
@@ -156,15 +161,21 @@ class FakeApiServer {
     const std::lock_guard lock(mutex_);
     streams_lists_ = true;
   }
+  // The Content-Type of watches from now on.
+  void SetWatchType(std::string type) {
+    const std::lock_guard lock(mutex_);
+    watch_type_ = std::move(type);
+  }
   // How many were refused.
   size_t refused_streams() const {
     const std::lock_guard lock(mutex_);
     return refused_streams_;
   }
-  // Watches are refused with it, instead of being opened; status 0: opened.
-  void RefuseWatches(FakeReply reply) {
+  // Watches are refused with it, instead of being opened, if this is in their head; status 0: opened.
+  void RefuseWatches(FakeReply reply, std::string with = "") {
     const std::lock_guard lock(mutex_);
     refusal_ = std::move(reply);
+    refused_ = std::move(with);
   }
 
  private:
@@ -226,9 +237,9 @@ class FakeApiServer {
     if (stopped_) return false;
     FakeReply reply;
     const bool stream = request.streamed_list() && !streams_lists_;
-    if (request.watch() && !stream && refusal_.status == 0) {
+    if (request.watch() && !stream && (refusal_.status == 0 || !request.Has(refused_))) {
       auto watch = std::make_shared<FakeWatch>(fd, request);
-      watch->Raw("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n");
+      watch->Raw("HTTP/1.1 200 OK\r\nContent-Type: " + watch_type_ + "\r\nTransfer-Encoding: chunked\r\n\r\n");
       watches_.push_back(watch);
       changed_.notify_all();
       lock.unlock();
@@ -248,7 +259,7 @@ class FakeApiServer {
     lock.unlock();
     if (reply.status == 0) return false;  // closes without a word
     FakeWatch out(fd, request);
-    return out.Raw("HTTP/1.1 " + std::to_string(reply.status) + " x\r\nContent-Type: application/json\r\n" +
+    return out.Raw("HTTP/1.1 " + std::to_string(reply.status) + " x\r\nContent-Type: " + reply.content_type + "\r\n" +
                    reply.headers + "Content-Length: " + std::to_string(reply.body.size()) + "\r\n\r\n" + reply.body);
   }
 
@@ -260,6 +271,8 @@ class FakeApiServer {
   std::vector<FakeRequest> requests_;
   std::vector<std::shared_ptr<FakeWatch>> watches_;
   FakeReply refusal_{0, "", ""};
+  std::string refused_;
+  std::string watch_type_ = "application/json";
   bool streams_lists_ = false;
   size_t refused_streams_ = 0;
   std::vector<int> open_;

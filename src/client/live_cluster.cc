@@ -47,11 +47,20 @@ struct ListRun {
   std::string version;  // asked for; empty: the newest there is
   bool paged = true;
   std::string next;  // the page to ask for
+  Encoding asked = Encoding::kJson;
   int empty_pages = 0;
   bool from_scratch = false;  // what was known of versions before does not count any more
   bool too_large = false;     // as a whole: nothing but pages will do
   ListAnswer answer;
   std::function<void(ListAnswer)> done;
+};
+
+// What is the same of a watch that has to be begun again.
+struct WatchPlan {
+  Kind kind = Kind::kPod;
+  WatchStart start = WatchStart::kVersion;
+  std::string path;
+  Duration read_timeout;
 };
 
 }  // namespace
@@ -63,9 +72,14 @@ struct LiveCluster::Impl {
         options(std::move(options_in)),
         credentials(config, options.token_look_every, [this](const std::string& sentence) { WarnSeldom(sentence); }),
         host(util::HostName()),
+        encodings(options.encodings),
         pacer(options.qps, options.burst),
         event_pacer(options.qps, options.burst),
-        fallback_random(static_cast<uint64_t>(clock_in.Now().ns)) {}
+        fallback_random(static_cast<uint64_t>(clock_in.Now().ns)) {
+    for (const Kind kind : {Kind::kPod, Kind::kNode}) {
+      if (options.keep_sources.any(kind)) encodings.GiveUp(kind);  // their own JSON is passed on
+    }
+  }
   ~Impl() { door.Leave(); }  // a warning may be under way even if nobody was connected
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
@@ -81,32 +95,78 @@ struct LiveCluster::Impl {
   void WarnSeldom(const std::string& sentence) {
     if (warned.Say(sentence)) Warn(sentence);
   }
+  // The server does not do protobuf, or not as we know it.
+  void GiveUpProtobuf(Kind kind, const std::string& why) {
+    if (encodings.GiveUp(kind)) SayJson(std::string(ToString(kind)) + " objects", why);
+  }
+  void GiveUpProtobuf(Written what, const std::string& why) {
+    constexpr const char* kNames[] = {"bindings", "events", "leases"};
+    if (encodings.GiveUp(what)) SayJson(kNames[static_cast<size_t>(what)], why);
+  }
+  void SayJson(const std::string& what, const std::string& why) {
+    Warn(what + " go as JSON from now on: the API server does not do protobuf: " + why);
+  }
+  // Whether a body of protobuf was refused as such: nothing has happened, and JSON may do.
+  bool Refused(Written what, Encoding sent, const ApiReply& reply) {
+    const bool form = reply.status.code == kUnsupportedMediaType || reply.status.code == kNotAcceptable;
+    if (!form || sent == Encoding::kJson) return false;
+    GiveUpProtobuf(what, std::to_string(reply.status.code) + " " + reply.status.message);
+    return true;
+  }
   // Unless the answer is the success that it claims to be, nobody knows what has happened.
   void WritePod(ApiRequest request, Success wanted, Answer done) {
     request.timeout = options.request_timeout;
     request.withdrawn = pod_writes_over;
     writes->Send(std::move(request), &pacer,
                  [this, wanted = std::move(wanted), done = std::move(done)](ApiReply reply) {
-                   Believe(reply, wanted);
-                   // To the server the uid of another incarnation is a field that must not change.
-                   const int code = reply.invalid_uid ? 409 : reply.status.code;
-                   Reply([done, status = ApiStatus{code, reply.status.message, reply.status.kind}] { done(status); });
+                   OnPodWritten(std::move(reply), wanted, done);
+                 });
+  }
+  void OnPodWritten(ApiReply reply, const Success& wanted, const Answer& done) {
+    Believe(reply, wanted);
+    // To the server the uid of another incarnation is a field that must not change.
+    const int code = reply.invalid_uid ? 409 : reply.status.code;
+    Reply([done, status = ApiStatus{code, reply.status.message, reply.status.kind}] { done(status); });
+  }
+  // The same for an object whose new version is wanted.
+  void WriteVersioned(ApiRequest request, Success wanted, VersionAnswer done) {
+    request.method = "PATCH";
+    request.content_type = "application/merge-patch+json";
+    request.timeout = options.request_timeout;
+    request.withdrawn = pod_writes_over;
+    writes->Send(std::move(request), &pacer,
+                 [this, wanted = std::move(wanted), done = std::move(done)](ApiReply reply) {
+                   std::string version;
+                   if (reply.status.ok())
+                     if (const Error error = CheckSuccess(reply.body, reply.encoding, wanted, &version); !error.ok())
+                       reply.status = NoSuccess(reply, error);
+                   Reply([done, status = reply.status, version] { done(status, version); });
                  });
   }
   static void Believe(ApiReply& reply, const Success& wanted) {
     if (!reply.status.ok()) return;
-    if (const Error error = CheckSuccess(reply.body, wanted); !error.ok()) reply.status = NoSuccess(reply, error);
+    const Error error = CheckSuccess(reply.body, reply.encoding, wanted);
+    if (!error.ok()) reply.status = NoSuccess(reply, error);
   }
+  void Bind(util::Deadline until, const ObjectName& pod, const std::string& node, Answer done);
+  void GetPod(util::Deadline until, const std::string& ns, const std::string& name,
+              std::function<void(const ApiStatus&, Ptr<Pod>)> done);
   void WriteEvent(EventRecord event, bool patch, Answer done);
   void OnEvent(const EventRecord& event, bool patch, ApiReply reply, Answer done);
   // The server does not know where the event was to go: is it that it has no such API?
   void AskForEvents(const EventRecord& event, ApiStatus refusal, Answer done);
+  void GetLease(const std::string& ns, const std::string& name,
+                std::function<void(const ApiStatus&, const Lease&)> done);
+  void PutLease(const Lease& lease, std::function<void(const ApiStatus&, const Lease&)> done);
   // `written`: the answer has to say that `asked` holds it.
   void SendLease(ApiRequest request, const Lease& asked, bool written,
                  std::function<void(const ApiStatus&, const Lease&)> done);
   void Saw(Kind kind, const std::string& version);
   // `query`: where it starts.
   std::unique_ptr<Watch> OpenWatch(Kind kind, WatchStart start, const std::string& query, WatchCallbacks callbacks);
+  std::unique_ptr<net::ResponseStream> BeginWatch(const std::shared_ptr<const WatchPlan>& plan,
+                                                  const util::OwnerLink<Watch>& watcher, WatchCallbacks callbacks,
+                                                  Encoding accept);
   void Ask(const std::shared_ptr<ListRun>& run);
   void OnPage(const std::shared_ptr<ListRun>& run, ApiReply reply);
   void Finish(const std::shared_ptr<ListRun>& run, ApiStatus status);
@@ -125,6 +185,7 @@ struct LiveCluster::Impl {
   util::Seldom warned;
   Credentials credentials;
   const std::string host;
+  Encodings encodings;
   Pacer pacer, event_pacer;
   const std::shared_ptr<std::atomic<bool>> pod_writes_over = std::make_shared<std::atomic<bool>>(false);
   std::atomic<bool> core_events{false};  // the server has no events.k8s.io/v1
@@ -195,6 +256,7 @@ void LiveCluster::Impl::Ask(const std::shared_ptr<ListRun>& run) {
   if (run->paged) request.path += "limit=" + std::to_string(options.page_size) + "&";
   request.path += run->next.empty() ? "resourceVersion=" + UrlEncode(run->version) : "continue=" + UrlEncode(run->next);
   request.timeout = options.list_timeout;
+  request.accept = run->asked = encodings.Of(run->kind);
   reads->Send(std::move(request), &pacer, [this, run](ApiReply reply) { OnPage(run, std::move(reply)); });
 }
 
@@ -218,12 +280,21 @@ void LiveCluster::Impl::OnPage(const std::shared_ptr<ListRun>& run, ApiReply rep
       FromTheStore(*run);
       return Ask(run);
     }
+    if (reply.status.code == kNotAcceptable && run->asked == Encoding::kProtobuf) {
+      GiveUpProtobuf(run->kind, "406 " + reply.status.message);
+      return Ask(run);
+    }
     return Finish(run, std::move(reply.status));
   }
-  Result<ListPage> read = ReadListPage(reply.body, run->kind, *annotations);
+  Result<ListPage> read = ReadListPage(reply.body, reply.encoding, run->kind, *annotations, options.keep_sources);
   reply.body = {};
   const std::string what = "list of " + std::string(ToString(run->kind));
-  if (!read.ok()) return Finish(run, {0, "no " + what + ": " + read.error().text()});
+  if (!read.ok()) {
+    if (reply.encoding != Encoding::kProtobuf || run->asked != Encoding::kProtobuf)
+      return Finish(run, {0, "no " + what + ": " + read.error().text()});
+    GiveUpProtobuf(run->kind, "no " + what + ": " + read.error().text());
+    return Ask(run);  // the same page
+  }
   ListPage page = std::move(read).value();
   for (std::string& warning : page.warnings) Warn(what + ": ignored: " + warning);
   ListAnswer& answer = run->answer;
@@ -315,11 +386,12 @@ std::unique_ptr<Watch> LiveCluster::Impl::OpenWatch(Kind kind, WatchStart start,
                                                     WatchCallbacks callbacks) {
   const uint64_t random = options.random ? options.random() : fallback_random.Next();
   const int64_t seconds = kMinWatchSeconds + static_cast<int64_t>(random % static_cast<uint64_t>(kMinWatchSeconds));
-  net::ClientRequest request;
-  request.path = std::string(CollectionPath(kind)) + "?" + std::string(Selection(kind)) + query +
-                 "&timeoutSeconds=" + std::to_string(seconds);
-  request.timeout = options.request_timeout;
-  request.read_timeout = Duration::Seconds(seconds + kWatchPatienceSeconds);
+  auto plan = std::make_shared<WatchPlan>();
+  plan->kind = kind;
+  plan->start = start;
+  plan->path = std::string(CollectionPath(kind)) + "?" + std::string(Selection(kind)) + query +
+               "&timeoutSeconds=" + std::to_string(seconds);
+  plan->read_timeout = Duration::Seconds(seconds + kWatchPatienceSeconds);
 
   const util::OwnerLink<Impl> link = door.link();
   callbacks.event = link.Guard([this, kind, event = std::move(callbacks.event)](const WatchEvent& news) {
@@ -329,16 +401,42 @@ std::unique_ptr<Watch> LiveCluster::Impl::OpenWatch(Kind kind, WatchStart start,
   callbacks.closed = link.Guard(std::move(callbacks.closed));
   if (callbacks.opened) callbacks.opened = link.Guard(std::move(callbacks.opened));
   auto handle = std::make_unique<WatchHandle>();
+  const Encoding accept = encodings.Of(kind);
+  WatchCallbacks first = callbacks;
+  if (accept == Encoding::kProtobuf) {
+    // Nobody is called once the handle is gone.
+    first.closed = link.Guard([this, plan, watch = handle.get(), callbacks](const ApiStatus& status) {
+      if (status.code != kNotAcceptable) return callbacks.closed(status);
+      watch->Hold(BeginWatch(plan, watch->link(), callbacks, Encoding::kJson));
+    });
+  }
+  handle->Hold(BeginWatch(plan, handle->link(), std::move(first), accept));
+  return handle;
+}
+
+std::unique_ptr<net::ResponseStream> LiveCluster::Impl::BeginWatch(const std::shared_ptr<const WatchPlan>& plan,
+                                                                   const util::OwnerLink<Watch>& watcher,
+                                                                   WatchCallbacks callbacks, Encoding accept) {
+  net::ClientRequest request;
+  request.path = plan->path;
+  request.timeout = options.request_timeout;
+  request.read_timeout = plan->read_timeout;
   auto shown = std::make_shared<std::string>();
   auto watch = std::make_shared<LiveWatch>(
-      kind, start, annotations, inbox, handle->link(), std::move(callbacks),
+      plan->kind, plan->start, annotations, inbox, watcher, std::move(callbacks),
       LiveWatchLimits{options.max_line_bytes, options.max_unread_bytes, kMaxObjects},
-      [this](std::string sentence) { Warn(std::move(sentence)); }, [this, shown] { return credentials.Renew(*shown); });
-  handle->Hold(reads->Stream(
-      std::move(request), shown, [watch](int status, const net::Headers&) { watch->OnHead(status); },
-      [watch](std::string_view piece) { watch->OnPiece(piece); },
-      [watch](const Error& error) { watch->OnEnd(error); }));
-  return handle;
+      [this](std::string sentence) { Warn(std::move(sentence)); }, [this, shown] { return credentials.Renew(*shown); },
+      [this, kind = plan->kind, accept](const std::string& why) {
+        if (accept == Encoding::kProtobuf) GiveUpProtobuf(kind, why);
+      },
+      options.keep_sources);
+  return reads->Stream(
+      std::move(request), accept, shown,
+      [watch](int status, const net::Headers& headers) {
+        const std::string* type = headers.Find("Content-Type");
+        watch->OnHead(status, EncodingOf(type != nullptr ? *type : ""));
+      },
+      [watch](std::string_view piece) { watch->OnPiece(piece); }, [watch](const Error& error) { watch->OnEnd(error); });
 }
 
 void LiveCluster::GetPod(const std::string& ns, const std::string& name,
@@ -348,25 +446,35 @@ void LiveCluster::GetPod(const std::string& ns, const std::string& name,
 
 void LiveCluster::GetPodBy(util::Deadline until, const std::string& ns, const std::string& name,
                            std::function<void(const ApiStatus&, Ptr<Pod>)> done) {
+  impl_->GetPod(until, ns, name, std::move(done));
+}
+
+void LiveCluster::Impl::GetPod(util::Deadline until, const std::string& ns, const std::string& name,
+                               std::function<void(const ApiStatus&, Ptr<Pod>)> done) {
   ApiRequest request;
   request.path = PodPath(ns, name);
-  request.timeout = impl_->options.request_timeout;
+  request.timeout = options.request_timeout;
   request.send_by = request.answer_by = until;
-  impl_->writes->Send(
-      std::move(request), &impl_->pacer, [impl = impl_.get(), ns, name, done = std::move(done)](ApiReply reply) {
-        Ptr<Pod> pod;
-        if (reply.status.ok()) {
-          Result<Ptr<Pod>> read = ReadPod(reply.body, *impl->annotations);
-          if (!read.ok()) {
-            reply.status = NoSuccess(reply, read.error());
-          } else if ((*read)->namespace_() != ns || (*read)->name() != name) {
-            reply.status = NoSuccess(reply, Error("it is pod " + Quoted(FullName(**read))));
-          } else {
-            pod = std::move(read).value();
-          }
-        }
-        impl->Reply([done, status = std::move(reply.status), pod = std::move(pod)] { done(status, pod); });
-      });
+  const Encoding asked = request.accept = encodings.Of(Kind::kPod);
+  writes->Send(std::move(request), &pacer,
+               [this, until, ns, name, asked, done = std::move(done)](ApiReply reply) mutable {
+                 Ptr<Pod> pod;
+                 if (reply.status.code == kNotAcceptable && asked == Encoding::kProtobuf) {
+                   GiveUpProtobuf(Kind::kPod, "406 " + reply.status.message);
+                   return GetPod(until, ns, name, std::move(done));
+                 }
+                 if (reply.status.ok()) {
+                   Result<Ptr<Pod>> read = ReadPod(reply.body, reply.encoding, *annotations);
+                   if (!read.ok()) {
+                     reply.status = NoSuccess(reply, read.error());
+                   } else if ((*read)->namespace_() != ns || (*read)->name() != name) {
+                     reply.status = NoSuccess(reply, Error("it is pod " + Quoted(FullName(**read))));
+                   } else {
+                     pod = std::move(read).value();
+                   }
+                 }
+                 Reply([done, status = std::move(reply.status), pod = std::move(pod)] { done(status, pod); });
+               });
 }
 
 void LiveCluster::Bind(const ObjectName& pod, const std::string& node, Answer done) {
@@ -374,13 +482,24 @@ void LiveCluster::Bind(const ObjectName& pod, const std::string& node, Answer do
 }
 
 void LiveCluster::BindBy(util::Deadline until, const ObjectName& pod, const std::string& node, Answer done) {
+  impl_->Bind(until, pod, node, std::move(done));
+}
+
+void LiveCluster::Impl::Bind(util::Deadline until, const ObjectName& pod, const std::string& node, Answer done) {
   ApiRequest request;
   request.send_by = until;
   request.method = "POST";
   request.path = PodPath(pod.namespace_, pod.name) + "/binding";
-  request.body = BindingBody(pod, node);
-  impl_->WritePod(std::move(request), {{"Status", "Binding", "Pod"}, pod.namespace_, pod.name, pod.uid},
-                  std::move(done));
+  const Encoding encoding = encodings.Of(Written::kBinding);
+  request.body = BindingBody(pod, node, encoding);
+  request.content_type = ContentTypeOf(encoding);
+  request.accept = encodings.AnswerTo(Written::kBinding);
+  request.timeout = options.request_timeout;
+  request.withdrawn = pod_writes_over;
+  writes->Send(std::move(request), &pacer, [this, until, pod, node, encoding, done = std::move(done)](ApiReply reply) {
+    if (Refused(Written::kBinding, encoding, reply)) return Bind(until, pod, node, done);
+    OnPodWritten(std::move(reply), {{"Status", "Binding", "Pod"}, pod.namespace_, pod.name, pod.uid}, done);
+  });
 }
 
 void LiveCluster::PatchPodStatus(const PodStatusPatch& patch, Answer done) {
@@ -404,6 +523,20 @@ void LiveCluster::DeletePod(const ObjectName& pod, Answer done) {
   impl_->WritePod(std::move(request), {{"Pod", "Status"}, pod.namespace_, pod.name, pod.uid}, std::move(done));
 }
 
+void LiveCluster::PatchVolume(const VolumeClaimPatch& patch, VersionAnswer done) {
+  ApiRequest request;
+  request.path = VolumePath(patch.volume);
+  request.body = VolumePatchBody(patch);
+  impl_->WriteVersioned(std::move(request), {{"PersistentVolume"}, "", patch.volume}, std::move(done));
+}
+
+void LiveCluster::PatchClaim(const ClaimNodePatch& patch, VersionAnswer done) {
+  ApiRequest request;
+  request.path = ClaimPath(patch.namespace_, patch.name);
+  request.body = ClaimPatchBody(patch);
+  impl_->WriteVersioned(std::move(request), {{"PersistentVolumeClaim"}, patch.namespace_, patch.name}, std::move(done));
+}
+
 void LiveCluster::EndPodWrites() { *impl_->pod_writes_over = true; }
 
 void LiveCluster::PostEvent(const EventRecord& event, Answer done) { impl_->WriteEvent(event, false, std::move(done)); }
@@ -418,6 +551,7 @@ void LiveCluster::Impl::WriteEvent(EventRecord event, bool patch, Answer done) {
     return OnEvent(event, patch, std::move(reply), std::move(done));
   }
   const bool core = event.legacy || core_events;
+  Encoding encoding = Encoding::kJson;
   ApiRequest request;
   request.rank = Rank::kEvent;
   request.timeout = options.request_timeout;
@@ -432,10 +566,17 @@ void LiveCluster::Impl::WriteEvent(EventRecord event, bool patch, Answer done) {
     std::string instance = options.reporting_instance;
     if (instance.empty()) instance = event.reporting_controller + "-" + host;
     request.method = "POST";
-    request.body = core ? CoreEventBody(event) : EventBody(event, instance);
+    if (!core) encoding = encodings.Of(Written::kEvent);
+    request.body = core ? CoreEventBody(event) : EventBody(event, instance, encoding);
+    request.content_type = ContentTypeOf(encoding);
+    request.accept = encodings.AnswerTo(Written::kEvent);
   }
   writes->Send(std::move(request), &event_pacer,
-               [this, event = std::move(event), patch, core, done = std::move(done)](ApiReply reply) {
+               [this, event = std::move(event), patch, core, encoding, done = std::move(done)](ApiReply reply) {
+                 if (Refused(Written::kEvent, encoding, reply)) {
+                   --events_under_way;
+                   return WriteEvent(event, patch, done);
+                 }
                  Believe(reply, {{"Event"}, EventNamespace(event), event.name});
                  if (reply.status.not_found() && !patch && !core) return AskForEvents(event, reply.status, done);
                  OnEvent(event, patch, std::move(reply), done);
@@ -481,11 +622,15 @@ void LiveCluster::Impl::SendLease(ApiRequest request, const Lease& asked, bool w
   request.timeout = options.lease_timeout;
   // Whatever it waits for, credentials included.
   request.send_by = request.answer_by = util::After(options.lease_timeout);
-  leases->Send(std::move(request), nullptr, [this, asked, written, done = std::move(done)](ApiReply reply) {
+  // What is asked for counts as well as what is sent.
+  const Encoding spoken = std::max(EncodingOf(request.content_type), request.accept);
+  leases->Send(std::move(request), nullptr, [this, asked, written, spoken, done = std::move(done)](ApiReply reply) {
+    if (Refused(Written::kLease, spoken, reply))
+      return written ? PutLease(asked, done) : GetLease(asked.namespace_, asked.name, done);
     Lease lease = asked;
     Believe(reply, {{"Lease"}, asked.namespace_, asked.name});
     if (reply.status.ok()) {
-      Result<Lease> read = ReadLease(reply.body);
+      Result<Lease> read = ReadLease(reply.body, reply.encoding);
       if (!read.ok()) {
         reply.status = NoSuccess(reply, read.error().Wrap("lease"));
       } else if (read->resource_version.empty()) {
@@ -518,22 +663,42 @@ std::string TimeoutQuery(Duration timeout) {
 
 void LiveCluster::GetLease(const std::string& ns, const std::string& name,
                            std::function<void(const ApiStatus&, const Lease&)> done) {
-  ApiRequest request;
-  request.path = LeasesPath(ns) + "/" + UrlEncode(name) + TimeoutQuery(impl_->options.lease_timeout);
-  Lease asked;
-  asked.namespace_ = ns;
-  asked.name = name;
-  impl_->SendLease(std::move(request), asked, false, std::move(done));
+  impl_->GetLease(ns, name, std::move(done));
 }
 
 void LiveCluster::PutLease(const Lease& lease, std::function<void(const ApiStatus&, const Lease&)> done) {
+  impl_->PutLease(lease, std::move(done));
+}
+
+void LiveCluster::Impl::GetLease(const std::string& ns, const std::string& name,
+                                 std::function<void(const ApiStatus&, const Lease&)> done) {
+  ApiRequest request;
+  request.path = LeasesPath(ns) + "/" + UrlEncode(name) + TimeoutQuery(options.lease_timeout);
+  request.accept = encodings.AnswerTo(Written::kLease);
+  Lease asked;
+  asked.namespace_ = ns;
+  asked.name = name;
+  SendLease(std::move(request), asked, false, std::move(done));
+}
+
+void LiveCluster::Impl::PutLease(const Lease& lease, std::function<void(const ApiStatus&, const Lease&)> done) {
   const bool create = lease.resource_version.empty();
   ApiRequest request;
   request.method = create ? "POST" : "PUT";
-  request.path = LeasesPath(lease.namespace_) + (create ? "" : "/" + UrlEncode(lease.name)) +
-                 TimeoutQuery(impl_->options.lease_timeout);
-  request.body = LeaseBody(lease);
-  impl_->SendLease(std::move(request), lease, true, std::move(done));
+  request.path =
+      LeasesPath(lease.namespace_) + (create ? "" : "/" + UrlEncode(lease.name)) + TimeoutQuery(options.lease_timeout);
+  Encoding encoding = encodings.Of(Written::kLease);
+  // What is given back can be in no form but the one it came in.
+  if (!lease.other_metadata.empty() || !lease.other_spec.empty()) {
+    if (lease.protobuf && encoding == Encoding::kJson) {
+      return Reply([done = std::move(done), lease] { done({409, "the lease has to be read again, as JSON"}, lease); });
+    }
+    if (!lease.protobuf) encoding = Encoding::kJson;
+  }
+  request.body = LeaseBody(lease, encoding);
+  request.content_type = ContentTypeOf(encoding);
+  request.accept = encodings.AnswerTo(Written::kLease);
+  SendLease(std::move(request), lease, true, std::move(done));
 }
 
 }  // namespace berth::client

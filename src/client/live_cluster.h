@@ -11,8 +11,10 @@
 #include "berth/clock.h"
 #include "berth/error.h"
 #include "client/cluster_api.h"
+#include "client/encodings.h"
 #include "client/kubeconfig.h"
 #include "client/request_observer.h"
+#include "client/wire.h"
 #include "util/inbox.h"
 
 namespace berth::client {
@@ -25,6 +27,7 @@ struct LiveOptions {
   int page_size = 500;  // objects per answer of a list, where the server does pages
   // Lists come as events of a watch, one object at a time, where the server can do that (gate WatchListClient).
   bool streamed_lists = true;
+  EncodingOptions encodings;
   std::string user_agent = "berth";
   std::string lease_user_agent;    // of requests about leases; empty: the same
   std::string reporting_instance;  // of events; empty: the controller's name and the host's
@@ -35,6 +38,7 @@ struct LiveOptions {
   uint64_t max_page_bytes = uint64_t{1} << 30;        // of one answer of a list; a larger one is asked for in pages
   size_t max_line_bytes = size_t{16} << 20;           // of one event of a watch
   uint64_t max_unread_bytes = uint64_t{256} << 20;    // of events of a watch that nobody has taken; then it is cut
+  SourceKinds keep_sources;                           // of which objects the JSON is kept
   std::function<uint64_t()> random;                   // null: a generator of its own. Called when a watch starts
   RequestObserver* observer = nullptr;                // of all requests; may be null, else it outlives the cluster
   // What no answer tells: objects that were ignored, events that are lost, files with certificates or a token that
@@ -82,6 +86,8 @@ class LiveCluster final : public ClusterApi {
   void BindBy(util::Deadline until, const ObjectName& pod, const std::string& node, Answer done) override;
   void PatchPodStatus(const PodStatusPatch& patch, Answer done) override;
   void DeletePod(const ObjectName& pod, Answer done) override;
+  void PatchVolume(const VolumeClaimPatch& patch, VersionAnswer done) override;
+  void PatchClaim(const ClaimNodePatch& patch, VersionAnswer done) override;
   void EndPodWrites() override;
   void PostEvent(const EventRecord& event, Answer done) override;
   void PatchEvent(const EventRecord& event, Answer done) override;

@@ -39,7 +39,7 @@ TEST_F(LiveClusterTest, AListIsReadPageByPageOverOneConnection) {
   EXPECT_THAT(server_->targets(), ElementsAre(Pods("limit=500&resourceVersion=0"), Pods("limit=500&continue=p%2F2"),
                                               Pods("limit=500&continue=p3")));
   EXPECT_EQ(server_->connections(), 1u);
-  EXPECT_TRUE(server_->requests()[0].Has("Accept: application/json\r\n"));
+  EXPECT_TRUE(server_->requests()[0].Has("Accept: application/vnd.kubernetes.protobuf, application/json\r\n"));
 }
 
 TEST_F(LiveClusterTest, PagesThatHaveExpiredAreReplacedByAWholeList) {

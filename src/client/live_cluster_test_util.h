@@ -21,6 +21,13 @@ namespace berth::client {
 
 inline const ObjectName kPod{"ns", "a", "u"};
 
+// What most tests look at is readable.
+inline LiveOptions JsonBodies() {
+  LiveOptions options;
+  options.encodings.bodies = Encoding::kJson;
+  return options;
+}
+
 class LiveClusterTest : public ::testing::Test {
  protected:
   // A server that answers so, and the door to it. The last member to go is the server.
@@ -39,7 +46,9 @@ class LiveClusterTest : public ::testing::Test {
   ~LiveClusterTest() override { api_ = nullptr; }
 
   // Drains until `done`; timers run as if their time had come, so that no test waits for a backoff.
+  // Afterwards the test may change what the server's answers are made of.
   void Until(const std::function<bool()>& done) {
+    if (server_ != nullptr) server_->Settle();
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (!done() && std::chrono::steady_clock::now() < end) {
       if (inbox_.Drain() > 0) continue;
@@ -51,6 +60,7 @@ class LiveClusterTest : public ::testing::Test {
       inbox_.WaitFor(std::chrono::milliseconds(5));  // what is awaited may come without a letter
     }
     EXPECT_TRUE(done()) << "it does not come";
+    if (server_ != nullptr) server_->Settle();
   }
   ListAnswer List(Kind kind = Kind::kPod) {
     ListAnswer answer;
@@ -79,7 +89,7 @@ class LiveClusterTest : public ::testing::Test {
   util::Inbox inbox_;
   util::TimerQueue timers_;
   util::VirtualClock clock_{Time{1'000'000'000}};
-  LiveOptions options_;
+  LiveOptions options_ = JsonBodies();
   std::vector<std::string> warnings_;
   std::unique_ptr<FakeApiServer> server_;
   std::unique_ptr<LiveCluster> api_;

@@ -127,6 +127,45 @@ TEST_F(LiveRequestsTest, ABindingWithoutASuccessIsLookedUp) {
   EXPECT_EQ(server_->requests().size(), 6u);
 }
 
+TEST_F(LiveRequestsTest, VolumesAndClaimsArePatchedAndTheirNewVersionTold) {
+  FakeReply reply;
+  Serve([&](const FakeRequest&) { return reply; });
+  std::string version;
+  const auto volume = [&] {
+    return Ask([&](const Answer& done) {
+      api_->PatchVolume({"disk", "7", {"ns", "data", "u"}, "5", true},
+                        [&version, done](const ApiStatus& status, const std::string& now) {
+                          version = now;
+                          done(status);
+                        });
+    });
+  };
+  reply.body = R"({"kind":"PersistentVolume","apiVersion":"v1","metadata":{"name":"disk","resourceVersion":"9"}})";
+  EXPECT_TRUE(volume().ok());
+  EXPECT_EQ(version, "9");
+  reply.body = R"({"kind":"PersistentVolume","apiVersion":"v1","metadata":{"name":"other","resourceVersion":"9"}})";
+  EXPECT_TRUE(volume().uncertain());
+  reply.status = 409;
+  reply.body = R"({"kind":"Status","message":"the object has been modified"})";
+  EXPECT_TRUE(volume().conflict());
+  reply = {};
+  reply.body = R"({"kind":"PersistentVolumeClaim","apiVersion":"v1","metadata":{"name":"data","namespace":"ns",)"
+               R"("resourceVersion":"11"}})";
+  EXPECT_TRUE(Ask([&](const Answer& done) {
+                api_->PatchClaim({"ns", "data", "5", "n1"},
+                                 [&version, done](const ApiStatus& status, const std::string& now) {
+                                   version = now;
+                                   done(status);
+                                 });
+              }).ok());
+  EXPECT_EQ(version, "11");
+  const auto requests = server_->requests();
+  ASSERT_EQ(requests.size(), 4u);
+  EXPECT_EQ(requests[0].method, "PATCH");
+  EXPECT_EQ(requests[0].target, "/api/v1/persistentvolumes/disk");
+  EXPECT_EQ(requests[3].target, "/api/v1/namespaces/ns/persistentvolumeclaims/data");
+}
+
 TEST_F(LiveRequestsTest, OtherWritesAreBelievedWhenTheAnswerIsWhatWasAskedFor) {
   FakeReply reply;
   Serve([&](const FakeRequest&) { return reply; });

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include "api/proto_test_util.h"
 #include "client/fake_api_server_test_util.h"
 
 namespace berth::client {
@@ -35,8 +36,8 @@ struct Fixture {
                              why = status.message;
                            },
                        .opened = [this] { ++opened; }},
-        limits, [this](std::string sentence) { warnings.push_back(std::move(sentence)); },
-        [this] { return new_token; });
+        limits, [this](std::string sentence) { warnings.push_back(std::move(sentence)); }, [this] { return new_token; },
+        [this](const std::string& why_not) { not_protobuf.push_back(why_not); });
   }
   std::vector<std::string> Heard() {
     inbox.Drain();
@@ -48,7 +49,7 @@ struct Fixture {
     util::Owner<Watch> owner{this};
   };
   std::unique_ptr<Handle> handle = std::make_unique<Handle>();
-  std::vector<std::string> heard, warnings;
+  std::vector<std::string> heard, warnings, not_protobuf;
   std::string why;
   bool drop_at_event = false, new_token = false;
   int opened = 0;
@@ -57,7 +58,7 @@ struct Fixture {
 
 TEST(LiveWatchTest, EventsComeInOrderThroughTheInbox) {
   Fixture f;
-  f.watch->OnHead(200);
+  f.watch->OnHead(200, Encoding::kJson);
   f.watch->OnPiece(Added("a", 1) + Added("b", 2));
   EXPECT_THAT(f.heard, IsEmpty());  // not before somebody drains
   EXPECT_EQ(f.opened, 0);
@@ -73,7 +74,7 @@ TEST(LiveWatchTest, LinesMayBeCutAnywhere) {
   const std::string text = Added("a", 1) + Added("b", 2) + "\n" + Added("ä", 3);
   EXPECT_TRUE(rc::check([&] {
     Fixture f;
-    f.watch->OnHead(200);
+    f.watch->OnHead(200, Encoding::kJson);
     std::string_view rest = text;
     while (!rest.empty()) {
       const size_t size = *rc::gen::inRange<size_t>(1, 1 + rest.size());
@@ -84,9 +85,53 @@ TEST(LiveWatchTest, LinesMayBeCutAnywhere) {
   }));
 }
 
+TEST(LiveWatchTest, FramesMayBeCutAnywhere) {
+  const auto frame = [](const char* name, uint64_t version) {
+    return Framed(WatchMessage("ADDED", InEnvelope("Pod", PodProto(name, version))));
+  };
+  const std::string text = frame("a", 1) + frame("b", 2) + frame("\n", 3);
+  EXPECT_TRUE(rc::check([&] {
+    Fixture f;
+    f.watch->OnHead(200, Encoding::kProtobuf);
+    std::string_view rest = text;
+    while (!rest.empty()) {
+      const size_t size = *rc::gen::inRange<size_t>(1, 1 + std::min<size_t>(rest.size(), 9));
+      f.watch->OnPiece(rest.substr(0, size));
+      rest.remove_prefix(size);
+    }
+    RC_ASSERT(f.Heard() == (std::vector<std::string>{"a", "b", "\n"}));
+    RC_ASSERT(f.not_protobuf.empty());
+  }));
+  Fixture f;
+  f.watch->OnHead(200, Encoding::kProtobuf);
+  f.watch->OnPiece(text);
+  EXPECT_THAT(f.Heard(), ElementsAre("a", "b", "\n"));
+  f.watch->OnPiece(std::string_view(text).substr(0, 20));
+  f.watch->OnEnd(Error("it ends too early"));
+  EXPECT_THAT(f.Heard(), ElementsAre("closed 0"));
+  EXPECT_THAT(f.not_protobuf, IsEmpty());  // what is cut off is no fault of the form
+}
+
+TEST(LiveWatchTest, FramesThatAreNoneEndTheWatch) {
+  const struct {
+    std::string bytes;
+    const char* why;
+  } cases[] = {{Added("a", 1), "exceeds 16777216 bytes"},
+               {std::string("\0\0\0\0", 4), "no event: "},
+               {std::string("\0\0\0\2{}", 6), "no event: malformed protobuf"}};
+  for (const auto& c : cases) {
+    Fixture f;
+    f.watch->OnHead(200, Encoding::kProtobuf);
+    f.watch->OnPiece(c.bytes);
+    EXPECT_THAT(f.Heard(), ElementsAre("closed 0"));
+    EXPECT_THAT(f.why, HasSubstr(c.why));
+    EXPECT_THAT(f.not_protobuf, ElementsAre(f.why));
+  }
+}
+
 TEST(LiveWatchTest, ALineWithoutItsEndIsNoEvent) {
   Fixture f;
-  f.watch->OnHead(200);
+  f.watch->OnHead(200, Encoding::kJson);
   const std::string line = Added("a", 1);
   f.watch->OnPiece(std::string_view(line).substr(0, line.size() - 1));
   f.watch->OnEnd(Error("it ends too early"));
@@ -95,7 +140,7 @@ TEST(LiveWatchTest, ALineWithoutItsEndIsNoEvent) {
 
 TEST(LiveWatchTest, AnErrorEventEndsTheWatch) {
   Fixture f;
-  f.watch->OnHead(200);
+  f.watch->OnHead(200, Encoding::kJson);
   f.watch->OnPiece(Added("a", 1) + R"({"type":"ERROR","object":)" + StatusJson(410, "too old") + "}\n" + Added("b", 2));
   f.watch->OnPiece(Added("c", 3));
   f.watch->OnEnd(Error::Ok());
@@ -107,7 +152,7 @@ TEST(LiveWatchTest, AnErrorEventEndsTheWatch) {
 TEST(LiveWatchTest, GarbageEndsTheWatch) {
   for (const std::string garbage : {"garbage\n", "{}\n", "{\"type\":\"ADDED\",\"object\":{\"kind\":\"Node\"}}\n"}) {
     Fixture f;
-    f.watch->OnHead(200);
+    f.watch->OnHead(200, Encoding::kJson);
     f.watch->OnPiece(Added("a", 1) + garbage + Added("b", 2));
     EXPECT_THAT(f.Heard(), ElementsAre("a", "closed 0"));
     EXPECT_THAT(f.why, HasSubstr("no event: "));
@@ -116,7 +161,7 @@ TEST(LiveWatchTest, GarbageEndsTheWatch) {
 
 TEST(LiveWatchTest, AnUnreadableObjectIsPassedOverAndItsVersionKept) {
   Fixture f;
-  f.watch->OnHead(200);
+  f.watch->OnHead(200, Encoding::kJson);
   f.watch->OnPiece(
       R"({"type":"ADDED","object":{"kind":"Pod","metadata":{"name":"bad","resourceVersion":"7"},"spec":7}})"
       "\n" +
@@ -127,26 +172,26 @@ TEST(LiveWatchTest, AnUnreadableObjectIsPassedOverAndItsVersionKept) {
 
 TEST(LiveWatchTest, LinesThatDoNotEndAreCut) {
   Fixture f({.max_line_bytes = 1000, .max_unread_bytes = 1 << 20});
-  f.watch->OnHead(200);
+  f.watch->OnHead(200, Encoding::kJson);
   for (int i = 0; i < 100; ++i) f.watch->OnPiece(std::string(100, ' '));
   EXPECT_THAT(f.Heard(), ElementsAre("closed 0"));
   EXPECT_THAT(f.why, HasSubstr("exceeds 1000 bytes"));
   Fixture g({.max_line_bytes = 1000, .max_unread_bytes = 1 << 20});
-  g.watch->OnHead(200);
+  g.watch->OnHead(200, Encoding::kJson);
   g.watch->OnPiece(Added("a", 1) + std::string(1001, ' ') + "\n");
   EXPECT_THAT(g.Heard(), ElementsAre("a", "closed 0"));
 }
 
 TEST(LiveWatchTest, EventsThatNobodyTakesAreBounded) {
   Fixture f({.max_line_bytes = 1 << 20, .max_unread_bytes = 1000});
-  f.watch->OnHead(200);
+  f.watch->OnHead(200, Encoding::kJson);
   for (uint64_t i = 0; i < 100; ++i) f.watch->OnPiece(Added("a", i));
   const std::vector<std::string> heard = f.Heard();
   EXPECT_LT(heard.size(), 12u);
   EXPECT_EQ(heard.back(), "closed 0");
 
   Fixture reading({.max_line_bytes = 1 << 20, .max_unread_bytes = 1000});
-  reading.watch->OnHead(200);
+  reading.watch->OnHead(200, Encoding::kJson);
   for (uint64_t i = 0; i < 100; ++i) {
     reading.watch->OnPiece(Added("a", i));
     EXPECT_THAT(reading.Heard(), ElementsAre("a"));
@@ -155,7 +200,7 @@ TEST(LiveWatchTest, EventsThatNobodyTakesAreBounded) {
 
 TEST(LiveWatchTest, ARefusalHasItsCodeAndMessage) {
   Fixture f;
-  f.watch->OnHead(403);
+  f.watch->OnHead(403, Encoding::kJson);
   const std::string body = StatusJson(403, "pods is forbidden");
   f.watch->OnPiece(body.substr(0, 10));
   f.watch->OnPiece(body.substr(10));
@@ -165,33 +210,33 @@ TEST(LiveWatchTest, ARefusalHasItsCodeAndMessage) {
   EXPECT_EQ(f.why, "pods is forbidden");
 
   Fixture endless;
-  endless.watch->OnHead(500);
+  endless.watch->OnHead(500, Encoding::kJson);
   for (int i = 0; i < 1000; ++i) endless.watch->OnPiece(std::string(1000, 'x'));
   endless.watch->OnEnd(Error("cut"));
   EXPECT_THAT(endless.Heard(), ElementsAre("closed 500"));
   EXPECT_LT(endless.why.size(), 1100u);
 
   Fixture odd;
-  odd.watch->OnHead(204);
+  odd.watch->OnHead(204, Encoding::kJson);
   odd.watch->OnEnd(Error::Ok());
   EXPECT_THAT(odd.Heard(), ElementsAre("closed 0"));
 }
 
 TEST(LiveWatchTest, ARefusedTokenIsNoReasonToListAgainIfThereIsANewOne) {
   Fixture f;
-  f.watch->OnHead(401);
+  f.watch->OnHead(401, Encoding::kJson);
   f.watch->OnEnd(Error::Ok());
   EXPECT_THAT(f.Heard(), ElementsAre("closed 401"));
   Fixture g;
   g.new_token = true;
-  g.watch->OnHead(401);
+  g.watch->OnHead(401, Encoding::kJson);
   g.watch->OnEnd(Error::Ok());
   EXPECT_THAT(g.Heard(), ElementsAre("closed 0"));
 }
 
 TEST(LiveWatchTest, TheInitialEventsOfAStreamedListEndWithABookmarkThatSaysSo) {
   Fixture f({.max_line_bytes = 1 << 20, .max_unread_bytes = 1000}, WatchStart::kEverything);
-  f.watch->OnHead(200);
+  f.watch->OnHead(200, Encoding::kJson);
   // However many there are: whoever asked wants all of them.
   for (uint64_t i = 0; i < 100; ++i) f.watch->OnPiece(Added("a", i));
   const auto bookmark = [](const std::string& annotation) {
@@ -213,7 +258,7 @@ TEST(LiveWatchTest, TheInitialEventsOfAStreamedListEndWithABookmarkThatSaysSo) {
 
 TEST(LiveWatchTest, InitialEventsWithoutEndEnd) {
   Fixture f({.max_initial_events = 10}, WatchStart::kEverything);
-  f.watch->OnHead(200);
+  f.watch->OnHead(200, Encoding::kJson);
   for (uint64_t i = 0; i < 100; ++i) f.watch->OnPiece(Added("a", i));
   const std::vector<std::string> heard = f.Heard();
   EXPECT_EQ(heard.size(), 11u);
@@ -223,7 +268,7 @@ TEST(LiveWatchTest, InitialEventsWithoutEndEnd) {
 
 TEST(LiveWatchTest, OfManyInitialObjectsThatCannotBeReadAFewAreNamed) {
   Fixture f({}, WatchStart::kEverything);
-  f.watch->OnHead(200);
+  f.watch->OnHead(200, Encoding::kJson);
   for (int i = 0; i < 9; ++i) {
     f.watch->OnPiece(
         R"({"type":"ADDED","object":{"kind":"Pod","metadata":{"name":"bad","resourceVersion":"7"},"spec":7}})"
@@ -241,12 +286,12 @@ TEST(LiveWatchTest, AVersionThatTheServerDoesNotHaveYetEndsAStreamedListAsOneTha
   for (const WatchStart start : {WatchStart::kVersion, WatchStart::kEverything}) {
     const std::string closed = start == WatchStart::kEverything ? "closed 410" : "closed 504";
     Fixture f({}, start);
-    f.watch->OnHead(504);
+    f.watch->OnHead(504, Encoding::kJson);
     f.watch->OnPiece(status);
     f.watch->OnEnd(Error::Ok());
     EXPECT_THAT(f.Heard(), ElementsAre(closed));
     Fixture g({}, start);
-    g.watch->OnHead(200);
+    g.watch->OnHead(200, Encoding::kJson);
     g.watch->OnPiece(R"({"type":"ERROR","object":)" + status + "}\n");
     EXPECT_THAT(g.Heard(), ElementsAre(closed));
   }
@@ -254,14 +299,14 @@ TEST(LiveWatchTest, AVersionThatTheServerDoesNotHaveYetEndsAStreamedListAsOneTha
 
 TEST(LiveWatchTest, NobodyIsCalledWhoHasGone) {
   Fixture f;
-  f.watch->OnHead(200);
+  f.watch->OnHead(200, Encoding::kJson);
   f.drop_at_event = true;
   f.watch->OnPiece(Added("a", 1) + Added("b", 2));
   f.watch->OnEnd(Error::Ok());
   EXPECT_THAT(f.Heard(), ElementsAre("a"));
 
   Fixture g;
-  g.watch->OnHead(200);
+  g.watch->OnHead(200, Encoding::kJson);
   g.watch->OnPiece(Added("a", 1));
   g.watch->OnEnd(Error::Ok());
   g.handle.reset();

@@ -7,12 +7,13 @@
 
 #include "api/json_scan.h"
 #include "api/validate_names.h"
+#include "client/request_protobuf.h"
 #include "util/uuid.h"
 
 namespace berth::client {
 namespace {
 
-// An object that is being written. Texts that are not UTF-8 lose what is not ASCII: better a changed event than none.
+// An object that is being written.
 class Json {
  public:
   Json& Open(std::string_view key) {
@@ -26,15 +27,8 @@ class Json {
   }
   Json& Text(std::string_view key, std::string_view value) {
     Key(key);
-    if (CheckUtf8(value).ok()) {
-      AppendJsonString(value, text_);
-      return *this;
-    }
-    std::string ascii(value);
-    for (char& c : ascii) {
-      if (static_cast<unsigned char>(c) >= 0x80) c = '?';
-    }
-    AppendJsonString(ascii, text_);
+    std::string changed;
+    AppendJsonString(Utf8Of(value, changed), text_);
     return *this;
   }
   // Nothing for an empty one.
@@ -87,10 +81,20 @@ std::string Format(Time time, bool micros) {
 
 }  // namespace
 
+std::string_view Utf8Of(std::string_view text, std::string& changed) {
+  if (CheckUtf8(text).ok()) return text;
+  changed = text;
+  for (char& c : changed) {
+    if (static_cast<unsigned char>(c) >= 0x80) c = '?';
+  }
+  return changed;
+}
+
 std::string FormatTime(Time time) { return Format(time, false); }
 std::string FormatMicroTime(Time time) { return Format(time, true); }
 
-std::string BindingBody(const ObjectName& pod, const std::string& node) {
+std::string BindingBody(const ObjectName& pod, const std::string& node, Encoding encoding) {
+  if (encoding == Encoding::kProtobuf) return ProtobufBinding(pod, node);
   Json json;
   json.Text("kind", "Binding").Text("apiVersion", "v1");
   json.Open("metadata").Text("name", pod.name).Text("namespace", pod.namespace_).TextIf("uid", pod.uid).Close();
@@ -119,6 +123,24 @@ std::string PodStatusPatchBody(const PodStatusPatch& patch, Time now) {
     }
   }
   json.Close();
+  return json.Finish();
+}
+
+std::string VolumePatchBody(const VolumeClaimPatch& patch) {
+  Json json;
+  json.Open("metadata").Text("resourceVersion", patch.resource_version);
+  if (patch.bound_by_controller) json.Open("annotations").Text("pv.kubernetes.io/bound-by-controller", "yes").Close();
+  json.Close();
+  json.Open("spec").Open("claimRef").Text("kind", "PersistentVolumeClaim").Text("apiVersion", "v1");
+  json.Text("namespace", patch.claim.namespace_).Text("name", patch.claim.name).Text("uid", patch.claim.uid);
+  json.TextIf("resourceVersion", patch.claim_version).Close().Close();
+  return json.Finish();
+}
+
+std::string ClaimPatchBody(const ClaimNodePatch& patch) {
+  Json json;
+  json.Open("metadata").Text("resourceVersion", patch.resource_version);
+  json.Open("annotations").Text("volume.kubernetes.io/selected-node", patch.node).Close().Close();
   return json.Finish();
 }
 
@@ -162,7 +184,8 @@ void AddSeries(const EventSeries& series, Json& json) {
 
 }  // namespace
 
-std::string EventBody(const EventRecord& event, const std::string& reporting_instance) {
+std::string EventBody(const EventRecord& event, const std::string& reporting_instance, Encoding encoding) {
+  if (encoding == Encoding::kProtobuf) return ProtobufEvent(event, reporting_instance);
   Json json;
   json.Text("kind", "Event").Text("apiVersion", "events.k8s.io/v1");
   AddEventMetadata(event, json);
@@ -202,7 +225,8 @@ std::string CoreEventSeriesBody(const EventRecord& event) {
   return json.Finish();
 }
 
-std::string LeaseBody(const Lease& lease) {
+std::string LeaseBody(const Lease& lease, Encoding encoding) {
+  if (encoding == Encoding::kProtobuf) return ProtobufLease(lease);
   Json json;
   json.Text("kind", "Lease").Text("apiVersion", "coordination.k8s.io/v1");
   json.Open("metadata").Text("name", lease.name).Text("namespace", lease.namespace_);

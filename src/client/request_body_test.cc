@@ -43,6 +43,21 @@ TEST(RequestBodyTest, APatchChangesWhatItSaysAlone) {
   EXPECT_EQ(PodStatusPatchBody(patch, Time{}), R"({"metadata":{},"status":{"nominatedNodeName":null}})");
 }
 
+TEST(RequestBodyTest, AVolumeIsGivenToAClaimUnderTheLockOfItsVersion) {
+  VolumeClaimPatch patch{"disk-1", "7", {"ns", "data", "uid-2"}, "5", true};
+  EXPECT_EQ(VolumePatchBody(patch),
+            R"({"metadata":{"resourceVersion":"7","annotations":{"pv.kubernetes.io/bound-by-controller":"yes"}},)"
+            R"("spec":{"claimRef":{"kind":"PersistentVolumeClaim","apiVersion":"v1","namespace":"ns","name":"data",)"
+            R"("uid":"uid-2","resourceVersion":"5"}}})");
+  patch.bound_by_controller = false;
+  patch.claim_version = "";
+  EXPECT_EQ(VolumePatchBody(patch),
+            R"({"metadata":{"resourceVersion":"7"},"spec":{"claimRef":{"kind":"PersistentVolumeClaim",)"
+            R"("apiVersion":"v1","namespace":"ns","name":"data","uid":"uid-2"}}})");
+  EXPECT_EQ(ClaimPatchBody({"ns", "data", "5", "node-1"}),
+            R"({"metadata":{"resourceVersion":"5","annotations":{"volume.kubernetes.io/selected-node":"node-1"}}})");
+}
+
 TEST(RequestBodyTest, ADeletionIsOfOneIncarnation) {
   EXPECT_EQ(DeleteBody(kWebPod), R"({"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"uid-1"}})");
   EXPECT_EQ(DeleteBody({"ns", "a", ""}), R"({"kind":"DeleteOptions","apiVersion":"v1"})");
@@ -140,7 +155,7 @@ TEST(RequestBodyTest, ALeaseComesBackAsItWent) {
   lease.renewed = Time{1'700'000'005'999'999'000};
   lease.transitions = 3;
   std::string body = LeaseBody(lease);
-  const Result<Lease> read = ReadLease(body);
+  const Result<Lease> read = ReadLease(body, Encoding::kJson);
   ASSERT_TRUE(read.ok()) << read.error().text();
   EXPECT_EQ(read->namespace_, lease.namespace_);
   EXPECT_EQ(read->name, lease.name);
@@ -157,7 +172,7 @@ TEST(RequestBodyTest, ALeaseLosesNothingThatOthersHaveWrittenThere) {
       R"({"kind":"Lease","metadata":{"labels":{"team":"a\u0022b"},"name":"l","managedFields":[{"manager":"x"}],)"
       R"("namespace":"ns","uid":"u-1","ownerReferences":[{"kind":"Pod"}, {}],"resourceVersion":"7","generation": 2 },)"
       R"("spec":{"strategy":"OldestEmulationVersion","holderIdentity":"me","preferredHolder":null}})";
-  const Result<Lease> read = ReadLease(body);
+  const Result<Lease> read = ReadLease(body, Encoding::kJson);
   ASSERT_TRUE(read.ok()) << read.error().text();
   EXPECT_EQ(read->holder, "me");
   EXPECT_EQ(read->uid, "u-1");

@@ -46,4 +46,10 @@ std::string PodPath(std::string_view ns, std::string_view name) {
   return "/api/v1/namespaces/" + UrlEncode(ns) + "/pods/" + UrlEncode(name);
 }
 
+std::string ClaimPath(std::string_view ns, std::string_view name) {
+  return "/api/v1/namespaces/" + UrlEncode(ns) + "/persistentvolumeclaims/" + UrlEncode(name);
+}
+
+std::string VolumePath(std::string_view name) { return "/api/v1/persistentvolumes/" + UrlEncode(name); }
+
 }  // namespace berth::client

@@ -18,5 +18,7 @@ std::string_view CollectionPath(Kind kind);
 std::string_view Selection(Kind kind);
 // /api/v1/namespaces/NS/pods/NAME
 std::string PodPath(std::string_view ns, std::string_view name);
+std::string ClaimPath(std::string_view ns, std::string_view name);
+std::string VolumePath(std::string_view name);
 
 }  // namespace berth::client

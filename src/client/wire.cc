@@ -5,57 +5,66 @@
 #include <memory>
 #include <utility>
 
-#include "api/decode_value.h"
-#include "api/json_scan.h"
-#include "util/text.h"
+#include "api/source_text.h"
+#include "client/wire_walk.h"
 
 namespace berth::client {
 namespace {
 
 using simdjson::ondemand::json_type;
+using namespace wire;
 
-constexpr size_t kMaxWarnings = 5;     // per page
-constexpr size_t kMaxSentence = 1000;  // what a server writes may be of any length
+constexpr size_t kMaxWarnings = 5;  // per page
 
-std::string Shortened(std::string_view text) { return util::Shortened(text, kMaxSentence); }
+// Whose texts are kept, and the text of the object; empty: it is not wanted.
+struct Sources {
+  const SourceKinds& kinds;
+  std::string_view text;
+};
 
-// Hands the one object in `text` to fn(context, object). Errors stop at the first.
-template <class Fn>
-Error Walk(std::string& text, Fn&& fn) {
-  // A parser keeps its buffers; those of a huge answer are given back.
-  constexpr size_t kKeep = size_t{16} << 20;
-  thread_local simdjson::ondemand::parser kept;
-  std::unique_ptr<simdjson::ondemand::parser> large;
-  simdjson::ondemand::parser* parser = &kept;
-  if (text.size() > kKeep) {
-    large = std::make_unique<simdjson::ondemand::parser>();
-    parser = large.get();
-  }
-  const auto malformed = [](simdjson::error_code error) {
-    return Error(std::string("malformed JSON: ") + simdjson::error_message(error));
-  };
-  if (text.capacity() < text.size() + simdjson::SIMDJSON_PADDING)
-    text.reserve(text.size() + simdjson::SIMDJSON_PADDING);
-  simdjson::ondemand::document document;
-  if (auto error = parser->iterate(text.data(), text.size(), text.capacity()).get(document)) return malformed(error);
-  json_type type;
-  if (auto error = document.type().get(type)) return malformed(error);
-  if (type != json_type::object) return Error("must be a JSON object");
-  JsonValue root;
-  if (auto error = document.get_value().get(root)) return malformed(error);
-  std::vector<LoadError> errors;
-  Context context(DecodeMode::kPeer, errors);
-  context.StopAtFirstError();
-  fn(context, root);
-  if (!errors.empty()) return Error(Shortened(errors.front().Text()));
-  return Error::Ok();
+// The text of an object of which nothing was read yet; empty: it is not wanted, or malformed.
+std::string_view TextOf(JsonValue value, std::string_view document, bool wanted) {
+  const char* start = nullptr;
+  if (!wanted) return {};
+  if (value.current_location().get(start)) return {};
+  const auto offset = static_cast<size_t>(start - document.data());
+  if (offset >= document.size() || document[offset] != '{') return {};
+  const Result<size_t> end = ScanJsonValue(document, offset);
+  return end.ok() ? document.substr(offset, *end - offset) : std::string_view();
 }
 
-ClusterObject DecodeKind(Context& context, JsonValue value, Kind kind) {
+// Protobuf is not passed on.
+std::string_view TextOf(const ProtoValue&, std::string_view, bool) { return {}; }
+
+ClusterObject DecodeKind(Context& context, JsonValue value, Kind kind, const Sources& sources) {
+  const std::string_view text = sources.text;
   // The two that come in thousands, without the way through a variant of all kinds.
+  if (kind == Kind::kPod) {
+    Pod pod = DecodePodValue(context, value);
+    if (!text.empty() && (pod.node_name.empty() ? sources.kinds.pending_pods : sources.kinds.placed_pods))
+      return WithSource(std::move(pod), TrimmedSource(text, /*managed_fields=*/false));
+    return Ptr<Pod>(std::make_shared<const Pod>(std::move(pod)));
+  }
+  if (kind == Kind::kNode) {
+    Node node = DecodeNodeValue(context, value);
+    if (!text.empty()) return WithSource(std::move(node), TrimmedSource(text, /*managed_fields=*/true));
+    return Ptr<Node>(std::make_shared<const Node>(std::move(node)));
+  }
+  return *ToClusterObject(DecodeAnyValue(context, value, kind));  // every kind has its decoder
+}
+
+std::optional<ClusterObject> DecodeItem(Context& context, JsonValue value, Kind kind, const Sources& sources) {
+  json_type type;
+  if (auto error = value.type().get(type)) return context.Broken(error), std::nullopt;
+  if (type != json_type::object) return context.WrongType("an object", value), std::nullopt;
+  return DecodeKind(context, value, kind, sources);
+}
+
+std::optional<ClusterObject> DecodeItem(Context& context, const ProtoValue& value, Kind kind, const Sources&) {
   if (kind == Kind::kPod) return Ptr<Pod>(std::make_shared<const Pod>(DecodePodValue(context, value)));
   if (kind == Kind::kNode) return Ptr<Node>(std::make_shared<const Node>(DecodeNodeValue(context, value)));
-  return *ToClusterObject(DecodeAnyValue(context, value, kind));  // every kind has its decoder
+  context.MustBe("JSON", "protobuf");  // nobody has asked for it
+  return std::nullopt;
 }
 
 struct Item {
@@ -66,55 +75,26 @@ struct Item {
   const std::string& name() const { return MetaOf(*object).name; }
 };
 
-Item ReadItem(JsonValue value, Kind kind, const AnnotationKeys& keep) {
+template <class Value>
+Item ReadItem(Value value, Kind kind, const AnnotationKeys& keep, const Sources& sources) {
   Item item;
   std::vector<LoadError> errors;
   Context context(DecodeMode::kPeer, errors);
   context.KeepAnnotations(&keep);
   context.StopAtFirstError();
-  json_type type;
-  if (auto error = value.type().get(type)) {
-    context.Broken(error);
-  } else if (type != json_type::object) {
-    context.WrongType("an object", value);
-  } else {
-    item.object = DecodeKind(context, value, kind);
-  }
+  item.object = DecodeItem(context, value, kind, sources);
   if (errors.empty() && item.name().empty()) {
     At metadata(context, "metadata");
     At name(context, "name");
     context.Required();
   }
   if (errors.empty()) return item;
-  item.broken = errors.front().malformed;
+  // Where an object of protobuf ends is known without reading it.
+  item.broken = errors.front().malformed && std::is_same_v<Value, JsonValue>;
   errors.front().kind = ToString(kind);
   if (item.object) errors.front().name = FullName(MetaOf(*item.object));
   item.warning = Shortened(errors.front().Text());
   return item;
-}
-
-// kind and apiVersion need not be there.
-bool HasKind(Context& context, JsonValue value, std::string_view kind) {
-  json_type type;
-  if (auto error = value.type().get(type)) return context.Broken(error), false;
-  if (type != json_type::object) return context.WrongType("an object", value), false;
-  if (IsEmptyObject(context, value)) return true;
-  if (context.broken()) return false;
-  simdjson::ondemand::object object;
-  if (auto error = value.get_object().get(object)) return context.Broken(error), false;
-  std::string found;
-  JsonValue text;
-  const auto error = object.find_field_unordered("kind").get(text);
-  if (error != simdjson::NO_SUCH_FIELD) {
-    if (error) return context.Broken(error), false;
-    At at(context, "kind");
-    Read(context, text, found);
-    if (!found.empty() && found != kind) context.Invalid(found, "must be " + std::string(kind));
-  }
-  bool filled = false;
-  if (context.broken()) return false;
-  if (auto failed = object.reset().get(filled)) return context.Broken(failed), false;
-  return true;
 }
 
 struct StatusBody {
@@ -123,8 +103,9 @@ struct StatusBody {
   bool version_too_large = false, invalid_uid = false;
 };
 
-void ReadStatus(Context& context, JsonValue value, StatusBody& status) {
-  ForEachMember(context, value, [&](std::string_view key, JsonValue member) {
+template <class Value>
+void ReadStatus(Context& context, Value value, StatusBody& status) {
+  ForEachMember(context, value, [&](std::string_view key, Value member) {
     if (key == "kind") {
       Read(context, member, status.kind);
     } else if (key == "message") {
@@ -134,11 +115,11 @@ void ReadStatus(Context& context, JsonValue value, StatusBody& status) {
     } else if (key == "code") {
       Read(context, member, status.code);
     } else if (key == "details") {
-      ForEachMember(context, member, [&](std::string_view detail, JsonValue causes) {
+      ForEachMember(context, member, [&](std::string_view detail, Value causes) {
         if (detail != "causes") return;
-        ForEachItem(context, causes, [&](JsonValue cause) {
+        ForEachItem(context, causes, [&](Value cause) {
           std::string reason, field;
-          ForEachMember(context, cause, [&](std::string_view part, JsonValue text) {
+          ForEachMember(context, cause, [&](std::string_view part, Value text) {
             if (part == "reason") Read(context, text, reason);
             if (part == "field") Read(context, text, field);
           });
@@ -161,13 +142,14 @@ std::optional<WatchEvent::Type> EventType(std::string_view text) {
 }
 
 // Version, and whether the initial events end here, out of a bookmark's object.
-void ReadBookmark(Context& context, JsonValue value, WatchEvent& event) {
-  ForEachMember(context, value, [&](std::string_view key, JsonValue metadata) {
+template <class Value>
+void ReadBookmark(Context& context, Value value, WatchEvent& event) {
+  ForEachMember(context, value, [&](std::string_view key, Value metadata) {
     if (key != "metadata") return;
-    ForEachMember(context, metadata, [&](std::string_view part, JsonValue member) {
+    ForEachMember(context, metadata, [&](std::string_view part, Value member) {
       if (part == "resourceVersion") Read(context, member, event.resource_version);
       if (part != "annotations") return;
-      ForEachMember(context, member, [&](std::string_view name, JsonValue text) {
+      ForEachMember(context, member, [&](std::string_view name, Value text) {
         std::string said;
         if (name == "k8s.io/initial-events-end" && Read(context, text, said)) event.initial_end = said == "true";
       });
@@ -175,15 +157,19 @@ void ReadBookmark(Context& context, JsonValue value, WatchEvent& event) {
   });
 }
 
-void ReadEvent(Context& context, WatchEvent::Type type, JsonValue object, Kind kind, const AnnotationKeys& keep,
-               WatchLine& line) {
+// `envelope`: the object's kind, if it has one.
+template <class Value>
+void ReadEvent(Context& context, WatchEvent::Type type, Value object, std::string_view envelope, Kind kind,
+               const AnnotationKeys& keep, const SourceKinds& sources, std::string_view document, WatchLine& line) {
   WatchEvent& event = line.event.emplace();
   event.type = type;
   if (type == WatchEvent::Type::kBookmark) {
     return ReadBookmark(context, object, event);
   }
-  if (!HasKind(context, object, ToString(kind))) return;
-  Item item = ReadItem(object, kind, keep);
+  // Before anybody looks into it: from then on the reader does not know where it began.
+  const std::string_view source = TextOf(object, document, sources.any(kind));
+  if (!HasKind(context, object, envelope, ToString(kind))) return;
+  Item item = ReadItem(object, kind, keep, {sources, source});
   if (item.broken) return context.Malformed(item.warning);
   line.warning = std::move(item.warning);
   if (item.object) event.resource_version = MetaOf(*item.object).resource_version;
@@ -197,25 +183,44 @@ void ReadEvent(Context& context, WatchEvent::Type type, JsonValue object, Kind k
   }
 }
 
+// No value, and recorded: nobody knows such an event. Else whether it is one of objects; the other one is ERROR.
+std::optional<bool> IsOfObjects(Context& context, std::string_view type) {
+  if (EventType(type)) return true;
+  if (type == "ERROR") return false;
+  At at(context, "type");
+  context.Invalid(type, "is no type of event");
+  return std::nullopt;
+}
+
+template <class Value>
+void ReadFailure(Context& context, Value value, WatchLine& line) {
+  StatusBody status;
+  ReadStatus(context, value, status);
+  // A code is always there; were it not, the watch is over all the same.
+  line.failure = {status.code >= 300 ? status.code : 500, Shortened(status.message)};
+  line.version_too_large = status.version_too_large;
+}
+
 }  // namespace
 
-Result<ListPage> ReadListPage(std::string& body, Kind kind, const AnnotationKeys& keep) {
+Result<ListPage> ReadListPage(std::string& body, Encoding encoding, Kind kind, const AnnotationKeys& keep,
+                              const SourceKinds& sources) {
   ListPage page;
   const std::string list_kind = std::string(ToString(kind)) + "List";
-  std::string found;
   size_t unreadable = 0;
-  const Error error = Walk(body, [&](Context& context, JsonValue root) {
-    ForEachMember(context, root, [&](std::string_view key, JsonValue value) {
+  const Error error = Walk(body, encoding, [&]<class Value>(Context& context, Value root, std::string found) {
+    ForEachMember(context, root, [&](std::string_view key, Value value) {
       if (key == "kind") {
         Read(context, value, found);
       } else if (key == "metadata") {
-        ForEachMember(context, value, [&](std::string_view part, JsonValue text) {
+        ForEachMember(context, value, [&](std::string_view part, Value text) {
           if (part == "resourceVersion") Read(context, text, page.resource_version);
           if (part == "continue") Read(context, text, page.next);
         });
       } else if (key == "items") {
-        ForEachItem(context, value, [&](JsonValue element) {
-          Item item = ReadItem(element, kind, keep);
+        ForEachItem(context, value, [&](Value element) {
+          const std::string_view source = TextOf(element, body, sources.any(kind));
+          Item item = ReadItem(element, kind, keep, {sources, source});
           if (item.warning.empty()) return page.objects.push_back(*std::move(item.object));
           if (item.broken) return context.Malformed(item.warning);
           if (++unreadable <= kMaxWarnings) page.warnings.push_back(std::move(item.warning));
@@ -235,9 +240,9 @@ Result<ListPage> ReadListPage(std::string& body, Kind kind, const AnnotationKeys
   return page;
 }
 
-Result<WatchLine> ReadWatchLine(std::string& text, Kind kind, const AnnotationKeys& keep) {
+Result<WatchLine> ReadWatchLine(std::string& text, Kind kind, const AnnotationKeys& keep, const SourceKinds& sources) {
   WatchLine line;
-  const Error error = Walk(text, [&](Context& context, JsonValue root) {
+  const Error error = WalkJson(text, [&](Context& context, JsonValue root, std::string_view) {
     simdjson::ondemand::object members;
     if (auto failed = root.get_object().get(members)) return context.Broken(failed);
     JsonValue value;
@@ -248,28 +253,44 @@ Result<WatchLine> ReadWatchLine(std::string& text, Kind kind, const AnnotationKe
       Read(context, value, type);
     }
     if (context.broken()) return;
-    const std::optional<WatchEvent::Type> known = EventType(type);
-    if (!known && type != "ERROR") {
-      At at(context, "type");
-      return context.Invalid(type, "is no type of event");
-    }
+    const std::optional<bool> objects = IsOfObjects(context, type);
+    if (!objects) return;
     if (auto failed = members.find_field_unordered("object").get(value)) return context.Broken(failed);
     At at(context, "object");
-    if (known) return ReadEvent(context, *known, value, kind, keep, line);
-    StatusBody status;
-    ReadStatus(context, value, status);
-    // A code is always there; were it not, the watch is over all the same.
-    line.failure = {status.code >= 300 ? status.code : 500, Shortened(status.message)};
-    line.version_too_large = status.version_too_large;
+    if (*objects) return ReadEvent(context, *EventType(type), value, "", kind, keep, sources, text, line);
+    ReadFailure(context, value, line);
   });
   if (!error.ok()) return error;
   return line;
 }
 
-Result<Ptr<Pod>> ReadPod(std::string& body, const AnnotationKeys& keep) {
+Result<WatchLine> ReadWatchFrame(std::string_view frame, Kind kind, const AnnotationKeys& keep) {
+  WatchLine line;
+  std::vector<LoadError> errors;
+  Context context(DecodeMode::kPeer, errors);
+  context.StopAtFirstError();
+  const std::optional<ProtoWatchEvent> event = OpenWatchEvent(context, frame);
+  if (!event || !IsOfObjects(context, event->type)) return FirstError(errors);
+  const std::optional<WatchEvent::Type> type = EventType(event->type);
+  // A bookmark's object has metadata and nothing else.
+  const auto schema = [&](std::string_view found) -> const ProtoMessage& {
+    if (type == WatchEvent::Type::kBookmark) return ProtoMetadata();
+    return ProtoMessageOf(found.empty() ? ToString(kind) : found);
+  };
+  const Error error =
+      WalkProtobuf(event->object, schema, [&](Context& inner, const ProtoValue& object, const std::string& found) {
+        At at(inner, "object");
+        if (type) return ReadEvent(inner, *type, object, found, kind, keep, {}, {}, line);
+        ReadFailure(inner, object, line);
+      });
+  if (!error.ok()) return error;
+  return line;
+}
+
+Result<Ptr<Pod>> ReadPod(std::string& body, Encoding encoding, const AnnotationKeys& keep) {
   Item item;
-  Error error = Walk(body, [&](Context& context, JsonValue root) {
-    if (HasKind(context, root, "Pod")) item = ReadItem(root, Kind::kPod, keep);
+  Error error = Walk(body, encoding, [&]<class Value>(Context& context, Value root, const std::string& found) {
+    if (HasKind(context, root, found, "Pod")) item = ReadItem(root, Kind::kPod, keep, {{}, {}});
   });
   if (!error.ok()) return error;
   if (!item.warning.empty()) return Error(item.warning);
@@ -278,84 +299,42 @@ Result<Ptr<Pod>> ReadPod(std::string& body, const AnnotationKeys& keep) {
 
 namespace {
 
-// Adds the member to others, as the server wrote it.
-void Keep(Context& context, std::string_view key, JsonValue value, std::string& members) {
-  std::string_view text;
-  if (auto error = simdjson::to_json_string(value).get(text)) return context.Broken(error);
-  if (!members.empty()) members += ',';
-  AppendJsonString(key, members);
-  members += ':';
-  members += text;
+bool IsString(Context& context, JsonValue value) {
+  json_type type;
+  if (auto failed = value.type().get(type)) return context.Broken(failed), false;
+  return type == json_type::string;
 }
+bool IsString(Context&, const ProtoValue& value) { return value.wire == ProtoWire::kBytes && value.message == nullptr; }
 
 }  // namespace
 
-Result<Lease> ReadLease(std::string& body) {
-  Lease lease;
-  Error error = Walk(body, [&](Context& context, JsonValue root) {
-    if (!HasKind(context, root, "Lease")) return;
-    ForEachMember(context, root, [&](std::string_view key, JsonValue value) {
-      if (key == "metadata") {
-        ForEachMember(context, value, [&](std::string_view part, JsonValue text) {
-          if (part == "name") {
-            Read(context, text, lease.name);
-          } else if (part == "namespace") {
-            Read(context, text, lease.namespace_);
-          } else if (part == "resourceVersion") {
-            Read(context, text, lease.resource_version);
-          } else if (part == "uid") {
-            Read(context, text, lease.uid);
-          } else if (part != "managedFields") {  // the server keeps these by itself
-            Keep(context, part, text, lease.other_metadata);
-          }
-        });
-      } else if (key == "spec") {
-        ForEachMember(context, value, [&](std::string_view part, JsonValue member) {
-          std::optional<Time> time;
-          if (part == "holderIdentity") {
-            Read(context, member, lease.holder);
-          } else if (part == "leaseDurationSeconds") {
-            int32_t seconds = 0;
-            if (Read(context, member, seconds)) lease.duration = Duration::Seconds(seconds);
-          } else if (part == "acquireTime") {
-            if (Read(context, member, time)) lease.acquired = *time;
-          } else if (part == "renewTime") {
-            if (Read(context, member, time)) lease.renewed = *time;
-          } else if (part == "leaseTransitions") {
-            Read(context, member, lease.transitions);
-          } else {
-            Keep(context, part, member, lease.other_spec);
-          }
-        });
-      }
-    });
-  });
-  if (!error.ok()) return error;
-  return lease;
-}
-
-Error CheckSuccess(std::string& body, const Success& wanted) {
+Error CheckSuccess(std::string& body, Encoding encoding, const Success& wanted, std::string* version) {
   if (body.empty()) return Error("the answer is empty");
-  std::string kind, status, message, ns, name, uid;
-  Error error = Walk(body, [&](Context& context, JsonValue root) {
-    ForEachMember(context, root, [&](std::string_view key, JsonValue value) {
+  std::string kind, status, message, ns, name, uid, resource_version;
+  const auto look = [&]<class Value>(Context& context, Value root, std::string found) {
+    kind = std::move(found);
+    ForEachMember(context, root, [&](std::string_view key, Value value) {
       if (key == "kind") {
         Read(context, value, kind);
       } else if (key == "metadata") {
-        ForEachMember(context, value, [&](std::string_view part, JsonValue text) {
+        ForEachMember(context, value, [&](std::string_view part, Value text) {
           if (part == "namespace") Read(context, text, ns);
           if (part == "name") Read(context, text, name);
           if (part == "uid") Read(context, text, uid);
+          if (part == "resourceVersion") Read(context, text, resource_version);
         });
       } else if (kind == "Status" || kind.empty()) {  // the status of a pod is an object
-        json_type type;
-        if (auto failed = value.type().get(type)) return context.Broken(failed);
-        if (type != json_type::string) return;
+        if (!IsString(context, value)) return;
         if (key == "status") Read(context, value, status);
         if (key == "message") Read(context, value, message);
       }
     });
-  });
+  };
+  // Of an object the metadata is enough.
+  const auto schema = [](std::string_view found) -> const ProtoMessage& {
+    return found == "Status" ? ProtoMessageOf(found) : ProtoMetadata();
+  };
+  Error error = encoding == Encoding::kJson ? WalkJson(body, look) : WalkProtobuf(body, schema, look);
   if (!error.ok()) return error;
   if (std::find(wanted.kinds.begin(), wanted.kinds.end(), kind) == wanted.kinds.end()) {
     std::string all;
@@ -372,12 +351,16 @@ Error CheckSuccess(std::string& body, const Success& wanted) {
         Shortened("it is " + kind + " " + Quoted(ns + "/" + name) + ", not " + wanted.namespace_ + "/" + wanted.name));
   if (kind == "Pod" && !wanted.uid.empty() && uid != wanted.uid)
     return Error(Shortened("it is a pod of uid " + Quoted(uid) + ", not " + wanted.uid));
+  if (version != nullptr) *version = std::move(resource_version);
   return Error::Ok();
 }
 
-Refusal ReadRefusal(std::string& body) {
+Refusal ReadRefusal(std::string& body, Encoding encoding) {
   StatusBody status;
-  const Error error = Walk(body, [&](Context& context, JsonValue root) { ReadStatus(context, root, status); });
+  const Error error = Walk(body, encoding, [&]<class Value>(Context& context, Value root, std::string found) {
+    status.kind = std::move(found);
+    ReadStatus(context, root, status);
+  });
   if (error.ok() && status.kind == "Status" && !status.message.empty())
     return {Shortened(status.message), status.version_too_large, status.invalid_uid};
   std::string text = Shortened(body);

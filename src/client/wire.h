@@ -10,8 +10,16 @@
 #include "berth/annotations.h"
 #include "berth/error.h"
 #include "client/cluster_api.h"
+#include "client/encodings.h"
 
 namespace berth::client {
+
+// Whose own JSON is kept with them (SourceOf), for somebody who has to pass whole objects on. These kinds have to be
+// read as JSON.
+struct SourceKinds {
+  bool pending_pods = false, placed_pods = false, nodes = false;
+  bool any(Kind kind) const { return kind == Kind::kPod ? pending_pods || placed_pods : kind == Kind::kNode && nodes; }
+};
 
 struct ListPage {
   std::vector<ClusterObject> objects;
@@ -19,9 +27,11 @@ struct ListPage {
   std::string next;                   // the token of the page behind it; empty: the last one
   std::vector<std::string> warnings;  // objects that were ignored, the first few by name
 };
-// An Error: it is not a list of that kind. Of pods and nodes the annotations of the given keys are kept. `body` is read
-// in place; it may grow by what the reader wants behind its end.
-Result<ListPage> ReadListPage(std::string& body, Kind kind, const AnnotationKeys& keep = {});
+// Texts are read in place; they may grow by what the reader wants behind their end.
+//
+// An Error: it is not a list of that kind. Of pods and nodes the annotations of the given keys are kept.
+Result<ListPage> ReadListPage(std::string& body, Encoding encoding, Kind kind, const AnnotationKeys& keep = {},
+                              const SourceKinds& sources = {});
 
 struct WatchLine {
   // One of the two.
@@ -31,11 +41,14 @@ struct WatchLine {
 
   std::string warning;  // an object that could not be read; empty: none
 };
-// An Error: it is no event of a watch.
-Result<WatchLine> ReadWatchLine(std::string& line, Kind kind, const AnnotationKeys& keep = {});
+// A line of JSON. An Error: it is no event of a watch.
+Result<WatchLine> ReadWatchLine(std::string& line, Kind kind, const AnnotationKeys& keep = {},
+                                const SourceKinds& sources = {});
+// The same in protobuf: what a frame holds, without its length.
+Result<WatchLine> ReadWatchFrame(std::string_view frame, Kind kind, const AnnotationKeys& keep = {});
 
-Result<Ptr<Pod>> ReadPod(std::string& body, const AnnotationKeys& keep = {});
-Result<Lease> ReadLease(std::string& body);
+Result<Ptr<Pod>> ReadPod(std::string& body, Encoding encoding, const AnnotationKeys& keep = {});
+Result<Lease> ReadLease(std::string& body, Encoding encoding);
 
 // What the body of a 2xx has to be. Proxies, gateways and servers that are half there answer 200 as well.
 struct Success {
@@ -43,8 +56,8 @@ struct Success {
   std::string namespace_, name;         // of an object
   std::string uid = {};                 // of a pod; empty: any
 };
-// An Error says what it is instead.
-Error CheckSuccess(std::string& body, const Success& wanted);
+// An Error says what it is instead. `version`, unless null, becomes the object's.
+Error CheckSuccess(std::string& body, Encoding encoding, const Success& wanted, std::string* version = nullptr);
 
 // What an answer that is not 2xx says for itself: the message of a Status, or the beginning of whatever it is.
 struct Refusal {
@@ -52,6 +65,6 @@ struct Refusal {
   bool version_too_large = false;  // the server has not come so far yet
   bool invalid_uid = false;        // metadata.uid is among what is invalid
 };
-Refusal ReadRefusal(std::string& body);
+Refusal ReadRefusal(std::string& body, Encoding encoding);
 
 }  // namespace berth::client

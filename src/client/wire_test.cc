@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include "api/source_text.h"
 #include "client/fake_api_server_test_util.h"
 
 namespace berth::client {
@@ -14,7 +15,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-Result<ListPage> Page(std::string body, Kind kind = Kind::kPod) { return ReadListPage(body, kind); }
+Result<ListPage> Page(std::string body, Kind kind = Kind::kPod) { return ReadListPage(body, Encoding::kJson, kind); }
 Result<WatchLine> Line(std::string line, Kind kind = Kind::kPod) { return ReadWatchLine(line, kind); }
 std::string Event(const std::string& type, const std::string& object) {
   return R"({"type":")" + type + R"(","object":)" + object + "}";
@@ -138,7 +139,7 @@ TEST(WireTest, WhatIsNoEventIsAnError) {
 }
 
 TEST(WireTest, ARefusalSaysWhatTheServerSays) {
-  const auto refusal = [](std::string body) { return ReadRefusal(body); };
+  const auto refusal = [](std::string body) { return ReadRefusal(body, Encoding::kJson); };
   EXPECT_EQ(refusal(StatusJson(403, "pods is forbidden")).message, "pods is forbidden");
   EXPECT_EQ(refusal("Unauthorized\n").message, "Unauthorized ");
   EXPECT_EQ(refusal("").message, "");
@@ -156,12 +157,12 @@ TEST(WireTest, ARefusalSaysWhatTheServerSays) {
 
 TEST(WireTest, APodAloneIsReadAndAWrongOneRefused) {
   std::string body = PodJson("a", 3);
-  const Result<Ptr<Pod>> pod = ReadPod(body);
+  const Result<Ptr<Pod>> pod = ReadPod(body, Encoding::kJson);
   ASSERT_TRUE(pod.ok()) << pod.error().text();
   EXPECT_EQ((*pod)->name(), "a");
   for (std::string wrong :
        {std::string("{}"), std::string(R"({"kind":"Node","metadata":{"name":"a"}})"), std::string("7")})
-    EXPECT_FALSE(ReadPod(wrong).ok()) << wrong;
+    EXPECT_FALSE(ReadPod(wrong, Encoding::kJson).ok()) << wrong;
 }
 
 // Whatever comes, it is read or refused.
@@ -186,13 +187,13 @@ TEST(WireTest, DamagedTextNeverHurts) {
         }
       }
       std::string copy = text;
-      (void)ReadListPage(copy, Kind::kPod);
+      (void)ReadListPage(copy, Encoding::kJson, Kind::kPod);
       copy = text;
       (void)ReadWatchLine(copy, Kind::kPod);
       copy = text;
-      (void)ReadRefusal(copy);
+      (void)ReadRefusal(copy, Encoding::kJson);
       copy = text;
-      (void)ReadLease(copy);
+      (void)ReadLease(copy, Encoding::kJson);
     }
   }));
 }
@@ -202,13 +203,47 @@ TEST(WireTest, TheAnnotationsThatAreAskedForAreKept) {
   const std::string object =
       R"({"kind":"Node","metadata":{"name":"x","resourceVersion":"3","annotations":{"a":"1","b":"2"}}})";
   std::string list = ListJson("NodeList", "2", {object}), line = Event("MODIFIED", object);
-  const Result<ListPage> page = ReadListPage(list, Kind::kNode, keep);
+  const Result<ListPage> page = ReadListPage(list, Encoding::kJson, Kind::kNode, keep);
   ASSERT_TRUE(page.ok()) << page.error().text();
   EXPECT_EQ(MetaOf(page->objects.front()).annotations, Labels({{"b", "2"}}));
   const Result<WatchLine> read = ReadWatchLine(line, Kind::kNode, keep);
   ASSERT_TRUE(read.ok()) << read.error().text();
   EXPECT_EQ(MetaOf(*read->event->object).annotations, Labels({{"b", "2"}}));
   EXPECT_TRUE(MetaOf(Page(ListJson("NodeList", "2", {object}), Kind::kNode)->objects.front()).annotations.empty());
+}
+
+TEST(WireTest, TheJsonOfAnObjectIsKeptWhereItIsWanted) {
+  const std::string pod =
+      R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","namespace":"a","managedFields":[{}]},)"
+      R"("spec":{"x":1})";
+  const std::string kept = R"({"metadata":{"name":"p","namespace":"a"},"spec":{"x":1}})";
+  const SourceKinds pending{.pending_pods = true}, placed{.placed_pods = true}, nodes{.nodes = true};
+  const auto listed = [&](const SourceKinds& sources, const std::string& item) {
+    std::string body = R"({"kind":"PodList","metadata":{"resourceVersion":"1"},"items":[)" + item + "]}";
+    const Result<ListPage> page = ReadListPage(body, Encoding::kJson, Kind::kPod, {}, sources);
+    EXPECT_TRUE(page.ok());
+    const std::string* source = SourceOf(std::get<Ptr<Pod>>(page->objects.at(0)));
+    return source ? *source : "none";
+  };
+  const auto watched = [&](const SourceKinds& sources, const std::string& object) {
+    std::string text = R"({"type":"ADDED","object":)" + object + "}";
+    const Result<WatchLine> line = ReadWatchLine(text, Kind::kPod, {}, sources);
+    EXPECT_TRUE(line.ok());
+    const std::string* source = SourceOf(std::get<Ptr<Pod>>(*line->event->object));
+    return source ? *source : "none";
+  };
+  EXPECT_EQ(listed(pending, pod + "}"), kept);
+  EXPECT_EQ(watched(pending, pod + "}"), kept);
+  EXPECT_EQ(listed({}, pod + "}"), "none");
+  EXPECT_EQ(watched(nodes, pod + "}"), "none");
+  std::string on_node = pod + "}";
+  on_node.replace(on_node.find("\"x\":1"), 5, "\"nodeName\":\"n\"");
+  EXPECT_EQ(listed(pending, on_node), "none");
+  EXPECT_EQ(watched(placed, on_node), R"({"metadata":{"name":"p","namespace":"a"},"spec":{"nodeName":"n"}})");
+  std::string text = R"({"type":"MODIFIED","object":{"kind":"Node","metadata":{"name":"n","managedFields":[1]}}})";
+  const Result<WatchLine> line = ReadWatchLine(text, Kind::kNode, {}, nodes);
+  ASSERT_TRUE(line.ok());
+  EXPECT_EQ(*SourceOf(std::get<Ptr<Node>>(*line->event->object)), R"({"metadata":{"name":"n","managedFields":[1]}})");
 }
 
 }  // namespace

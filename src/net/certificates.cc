@@ -140,6 +140,15 @@ PeerCertificates::PeerCertificates(std::unique_ptr<Impl> impl) : impl_(std::move
 }
 PeerCertificates::~PeerCertificates() = default;
 
+double PeerCertificates::SecondsLeft() const {
+  int days = 0, seconds = 0;
+  if (ASN1_TIME_diff(&days, &seconds, nullptr, X509_get0_notAfter(impl_->own.get())) != 1) {
+    ERR_clear_error();
+    return 0;
+  }
+  return static_cast<double>(days) * 86400 + seconds;
+}
+
 std::shared_ptr<const PeerCertificates> PeerOf(ssl_st* ssl) {
   X509* const own = SSL_get1_peer_certificate(ssl);
   if (own == nullptr) return nullptr;

@@ -33,6 +33,8 @@ class PeerCertificates {
   const std::string& sha256() const { return sha256_; }
   // Serial number and key identifiers, for people who look for it.
   const std::string& identifier() const { return identifier_; }
+  // How long it is valid from now on; negative: how long it has not been any more.
+  double SecondsLeft() const;
 
  private:
   friend class CertificatePool;

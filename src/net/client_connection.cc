@@ -153,6 +153,7 @@ Task<Result<std::unique_ptr<Connection>>> Connector::ConnectTo(const SocketAddre
     socklen_t length = sizeof(problem);
     ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &problem, &length);
   }
+  cancellable->connect_errno = problem;
   if (problem != 0) co_return Named(Error(std::string("connecting: ") + std::strerror(problem)));
   Stream& stream = connection->stream;
   if (route_ != nullptr) {

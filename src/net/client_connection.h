@@ -24,6 +24,7 @@ namespace berth::net {
 struct Cancellable {
   Watch* waiting = nullptr;
   bool cancelled = false;
+  int connect_errno = 0;  // why the last address could not be reached; 0: nobody said
 
   void Cancel() {
     cancelled = true;

@@ -50,6 +50,7 @@ struct Exchange : Cancellable {
   bool outdated = false;             // it was ended because its certificates are those of yesterday
   bool heard = false;                // a byte of the response has come
   Error failure = Error::Ok();
+  SendFacts facts;
 
   void StartTimeout() {
     deadline = std::min(After(request.timeout), request.answer_by);
@@ -181,6 +182,10 @@ Detached HttpClient::Impl::Run(std::shared_ptr<Exchange> exchange) {
 void HttpClient::Impl::Finish(Exchange* exchange) {
   Error failure = exchange->failure.Wrap(exchange->request.method + " " + (url.tls ? "https://" : "http://") +
                                          url.authority + url.prefix + exchange->request.path);
+  if (exchange->request.facts) {
+    exchange->facts.connect_errno = exchange->connect_errno;
+    *exchange->request.facts = exchange->facts;
+  }
   if (exchange->streamed) {
     exchange->Tell([&] { exchange->on_end(std::move(failure)); });
   } else if (!failure.ok()) {
@@ -300,6 +305,7 @@ Task<bool> HttpClient::Impl::Receive(Exchange* exchange, Connection* connection,
     const std::string* type = head.headers.Find("Content-Type");
     exchange->response.content_type = type != nullptr ? *type : "";
     exchange->response.headers = head.headers;
+    exchange->facts.status = head.status;
   }
   const bool complete = co_await ReceiveBody(exchange, connection, parser.get(), keep);
   // Bytes behind the answer belong to no question of ours.
@@ -323,6 +329,7 @@ Task<bool> HttpClient::Impl::ReceiveHead(Exchange* exchange, Connection* connect
       }
       const Io io = co_await input.Fill(&connection->stream);
       if (io != Io::kOk) {
+        exchange->facts.closed = io == Io::kClosed;
         exchange->failure = ErrorOf(io, connection->stream).Wrap("waiting for the answer");
         co_return false;
       }
@@ -363,7 +370,8 @@ Task<bool> HttpClient::Impl::ReceiveBody(Exchange* exchange, Connection* connect
   const auto too_large = [this] {
     return Error("the answer exceeds " + std::to_string(options.max_response_bytes) + " bytes", ErrorKind::kTooLarge);
   };
-  const auto cut_off = [&stream](Io io) {
+  const auto cut_off = [&stream, exchange](Io io) {
+    exchange->facts.closed = io == Io::kClosed;
     return (io == Io::kClosed ? Error("it ends too early") : ErrorOf(io, stream)).Wrap("reading the answer");
   };
   const bool known = !head.chunked && head.content_length.has_value();

@@ -32,6 +32,13 @@ struct ClientOptions {
   size_t max_header_bytes = size_t{64} << 10;
 };
 
+// How far a request came, for callers who have words of their own for that.
+struct SendFacts {
+  int connect_errno = 0;  // of the last address that was tried; 0: connected, or nobody knows
+  int status = 0;         // of the answer, as soon as its head is there; 0: it never was
+  bool closed = false;    // the server ended the connection before the answer was complete
+};
+
 struct ClientRequest {
   std::string method = "GET";
   std::string path = "/";  // with the query, encoded already
@@ -46,6 +53,7 @@ struct ClientRequest {
   util::Deadline send_by = util::kNoDeadline, answer_by = util::kNoDeadline;
   // Send: true when its turn comes: it is not sent (kUnsent). May be null.
   std::shared_ptr<const std::atomic<bool>> withdrawn;
+  std::shared_ptr<SendFacts> facts;  // Send: filled in before `done` is called, however it ended. May be null
 };
 
 // A response that is being received. Its end cancels: nothing is called after the destructor has returned, which waits

@@ -58,7 +58,8 @@ std::unique_ptr<net::ResponseStream> ApiLink::Stream(const std::string& path, Du
   net::ClientRequest request;
   request.path = path;
   request.read_timeout = silence;
-  return requests_->Stream(std::move(request), nullptr, std::move(on_head), std::move(on_chunk), std::move(on_end));
+  return requests_->Stream(std::move(request), client::Encoding::kJson, nullptr, std::move(on_head),
+                           std::move(on_chunk), std::move(on_end));
 }
 
 void ApiLink::Close() {

@@ -134,6 +134,8 @@ void Authenticator::Authenticate(const net::HttpRequest& request, Done done) con
   if (request.peer) {
     std::optional<UserInfo> user;
     if (sources_.request_headers) user = ByProxy(request, *sources_.request_headers, problems);
+    if (!user && sources_.client_authorities && sources_.observer != nullptr)
+      sources_.observer->CertificateShown(request.peer->SecondsLeft());
     if (!user && sources_.client_authorities) user = ByCertificate(request, *sources_.client_authorities, problems);
     if (user) return done(Known(std::move(*user)));
   }

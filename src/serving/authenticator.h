@@ -10,6 +10,7 @@
 
 #include "net/http.h"
 #include "serving/request_headers.h"
+#include "serving/serving_observer.h"
 #include "serving/token_authenticator.h"
 #include "serving/trusted_authorities.h"
 #include "serving/user_info.h"
@@ -27,6 +28,7 @@ struct AuthenticationSources {
   std::shared_ptr<RequestHeaderRules> request_headers;
   std::shared_ptr<TrustedAuthorities> client_authorities;
   TokenAuthenticator* tokens = nullptr;
+  ServingObserver* observer = nullptr;
 };
 
 // In this order: a proxy in front, by its certificate and headers; the client's own certificate; a bearer token. The

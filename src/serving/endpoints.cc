@@ -50,7 +50,7 @@ Endpoints::Endpoints(EndpointSources sources, const Clock& wall_clock, std::func
   health_.reserve(3);
   health_.emplace_back("healthz", sources_.healthz, record_, sources_.on_unhealthy);
   health_.emplace_back("livez", sources_.livez, record_, sources_.on_unhealthy);
-  health_.emplace_back("readyz", sources_.readyz, record_, sources_.on_unhealthy);
+  health_.emplace_back("readyz", sources_.readyz, record_, sources_.on_unhealthy, sources_.readyz_notes);
   for (const HealthEndpoint& health : health_) {
     for (std::string& path : health.Paths()) paths_.push_back(std::move(path));
   }

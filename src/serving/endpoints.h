@@ -28,6 +28,8 @@ struct EndpointSources {
   // Without any: ping.
   std::vector<HealthCheck> healthz = {}, livez = {}, readyz = {};
   std::function<void(const std::string& checks, const std::string& reasons)> on_unhealthy = nullptr;
+  // Lines, each with its end, that /readyz?verbose has besides the checks.
+  std::function<std::string()> readyz_notes = nullptr;
 
   // The text of a scrape, and forgetting what has labels. On a thread of its own.
   std::function<std::string()> metrics = nullptr;

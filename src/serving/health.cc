@@ -52,8 +52,13 @@ std::string HealthRecord::Text() const {
 }
 
 HealthEndpoint::HealthEndpoint(std::string name, std::vector<HealthCheck> checks, HealthRecord& record,
-                               std::function<void(const std::string&, const std::string&)> on_failure)
-    : name_(std::move(name)), checks_(std::move(checks)), record_(record), on_failure_(std::move(on_failure)) {
+                               std::function<void(const std::string&, const std::string&)> on_failure,
+                               std::function<std::string()> notes)
+    : name_(std::move(name)),
+      checks_(std::move(checks)),
+      record_(record),
+      on_failure_(std::move(on_failure)),
+      notes_(std::move(notes)) {
   if (checks_.empty()) checks_.push_back({"ping", [] { return Error::Ok(); }});
 }
 
@@ -106,6 +111,7 @@ net::HttpResponse HealthEndpoint::All(std::string_view text) const {
     for (const std::string& name : unknown) lines += (std::exchange(first, false) ? "" : ",") + GoQuoted(name);
     lines += "\n";
   }
+  if (notes_) lines += notes_();
   if (!failed.empty()) {
     if (on_failure_) on_failure_(failed, reasons);
     return TextError(500, lines + name_ + " check failed");

@@ -52,9 +52,11 @@ class HealthRecord {
 class HealthEndpoint {
  public:
   // `name` without the slash. Without checks there is one, ping, that passes. `on_failure` is told the reasons, which
-  // the answer withholds; may be null.
+  // the answer withholds; may be null. `notes`: lines that a verbose answer has besides, which change nothing; may be
+  // null, and is called as a check is.
   HealthEndpoint(std::string name, std::vector<HealthCheck> checks, HealthRecord& record,
-                 std::function<void(const std::string& checks, const std::string& reasons)> on_failure = nullptr);
+                 std::function<void(const std::string& checks, const std::string& reasons)> on_failure = nullptr,
+                 std::function<std::string()> notes = nullptr);
 
   // No value: the path is somebody else's.
   std::optional<net::HttpResponse> Handle(std::string_view path, std::string_view query) const;
@@ -67,6 +69,7 @@ class HealthEndpoint {
   std::vector<HealthCheck> checks_;
   HealthRecord& record_;
   const std::function<void(const std::string&, const std::string&)> on_failure_;
+  const std::function<std::string()> notes_;
 };
 
 // A number as Go's strconv writes it with the fewest digits: 1, 0.5, 1.79478271349e+09.

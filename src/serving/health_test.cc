@@ -89,5 +89,12 @@ TEST(HealthRecordTest, CountsWhatWasAsked) {
   EXPECT_EQ(record.Text(), start);
 }
 
+TEST(HealthTest, NotesChangeNothingButAVerboseAnswer) {
+  HealthRecord record(Time{});
+  const HealthEndpoint ready("readyz", {Passing("a")}, record, nullptr, [] { return "[~]x failing\n"; });
+  EXPECT_EQ(Ask(ready, "/readyz"), "200 nosniff ok");
+  EXPECT_EQ(Ask(ready, "/readyz", "verbose"), "200 nosniff [+]a ok\n[~]x failing\nreadyz check passed\n");
+}
+
 }  // namespace
 }  // namespace berth::serving

@@ -180,6 +180,7 @@ Error SecureServer::SetUpAuthentication(const ServingOptions& options) {
                                                    around_.steady_clock, around_.observer);
     sources.tokens = tokens_.get();
   }
+  sources.observer = around_.observer;
   authenticator_ = std::make_unique<Authenticator>(std::move(sources));
   return Error::Ok();
 }

@@ -503,7 +503,12 @@ struct Counting final : ServingObserver {
   void Authorized(std::string_view result, double) override { Note("authorized " + std::string(result)); }
   void TokenReviewed(std::string_view code, double) override { Note("token " + std::string(code)); }
   void AccessReviewed(std::string_view code, double) override { Note("access " + std::string(code)); }
-  void TokenLookedUp(bool hit) override { Note(hit ? "hit" : "miss"); }
+  void TokenLookedUp(bool hit, double /*seconds*/) override { Note(hit ? "hit" : "miss"); }
+  void TokenFetched(bool ok) override { Note(ok ? "fetched" : "not fetched"); }
+  void TokenFetches(size_t in_flight, size_t blocked) override {
+    Note("fetches " + std::to_string(in_flight) + " " + std::to_string(blocked));
+  }
+  void CertificateShown(double seconds_left) override { Note(seconds_left > 0 ? "certificate" : "old certificate"); }
   void Note(const std::string& text) {
     const std::lock_guard lock(mutex);
     notes += text + "\n";
@@ -520,11 +525,15 @@ TEST_F(SecureServerTest, SomebodyMayCount) {
   Ask("/metrics", {.token = "good"});
   Ask("/metrics", {.token = "good"});
   Ask("/metrics", {.token = "bad"});
+  Ask("/metrics", {.identity = &admin_});
   server_->Stop(Duration::Seconds(1));
-  EXPECT_EQ(counting.notes,
-            "miss\ntoken 201\nauthenticated success bob\naccess 201\nauthorized allowed\n"
-            "hit\nauthenticated success bob\nauthorized allowed\n"
-            "miss\ntoken 201\nauthenticated error \n");
+  EXPECT_THAT(counting.notes,
+              ::testing::StartsWith(
+                  "fetches 1 1\ntoken 201\nfetches 0 0\nfetched\nmiss\nauthenticated success bob\naccess 201\n"
+                  "authorized allowed\n"
+                  "hit\nauthenticated success bob\nauthorized allowed\n"
+                  "fetches 1 1\ntoken 201\nfetches 0 0\nnot fetched\nmiss\nauthenticated error \n"
+                  "certificate\nauthenticated success"));
   server_ = nullptr;
 }
 

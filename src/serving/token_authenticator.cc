@@ -76,34 +76,50 @@ TokenAuthenticator::TokenAuthenticator(ReviewClient& reviews, Duration keep, con
 
 void TokenAuthenticator::Authenticate(std::string_view token, const Done& done) {
   std::string key = digest_.Of(token);
+  const Time began = clock_.Now();
   std::optional<TokenAnswer> known;
   {
     const std::lock_guard lock(mutex_);
-    if (const TokenAnswer* kept = kept_.Find(key, clock_.Now())) known = *kept;
+    if (const TokenAnswer* kept = kept_.Find(key, began)) known = *kept;
     if (!known) {
-      std::vector<Done>& waiting = waiting_[key];
-      waiting.push_back(done);
+      std::vector<Waiting>& waiting = waiting_[key];
+      waiting.push_back({done, began});
+      ++blocked_;
       if (waiting.size() > 1) key.clear();
+      TellOfFetches();
     }
   }
-  if (observer_ != nullptr) observer_->TokenLookedUp(known.has_value());
-  if (known) return done(*known);
+  if (known) {
+    if (observer_ != nullptr) observer_->TokenLookedUp(true, 0);
+    return done(*known);
+  }
   if (key.empty()) return;
   reviews_.Post(BodyOf(token), [this, key](const Result<Value>& review) { Finish(key, AnswerOf(review)); });
 }
 
 void TokenAuthenticator::Finish(const std::string& key, const TokenAnswer& answer) {
-  std::vector<Done> waiting;
+  std::vector<Waiting> waiting;
+  const Time now = clock_.Now();
   {
     const std::lock_guard lock(mutex_);
-    if (answer.problem.empty() && SizeOf(answer) <= kLargestKept) kept_.Put(key, answer, clock_.Now(), keep_);
+    if (answer.problem.empty() && SizeOf(answer) <= kLargestKept) kept_.Put(key, answer, now, keep_);
     const auto found = waiting_.find(key);
     if (found != waiting_.end()) {
       waiting = std::move(found->second);
       waiting_.erase(found);
+      blocked_ -= waiting.size();
     }
+    TellOfFetches();
   }
-  for (const Done& done : waiting) done(answer);
+  if (observer_ != nullptr) observer_->TokenFetched(answer.problem.empty());
+  for (const Waiting& one : waiting) {
+    if (observer_ != nullptr) observer_->TokenLookedUp(false, static_cast<double>((now - one.since).ns) / 1e9);
+    one.done(answer);
+  }
+}
+
+void TokenAuthenticator::TellOfFetches() {
+  if (observer_ != nullptr) observer_->TokenFetches(waiting_.size(), blocked_);
 }
 
 }  // namespace berth::serving

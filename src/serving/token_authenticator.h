@@ -47,7 +47,13 @@ class TokenAuthenticator {
   void Authenticate(std::string_view token, const Done& done);
 
  private:
+  struct Waiting {
+    Done done;
+    Time since;
+  };
   void Finish(const std::string& key, const TokenAnswer& answer);
+  // REQUIRES: mutex_ is held, so that the last word is the newest.
+  void TellOfFetches();
 
   ReviewClient& reviews_;
   const Duration keep_;
@@ -57,7 +63,8 @@ class TokenAuthenticator {
   std::mutex mutex_;
   // Under mutex, by digest.
   ExpiringCache<TokenAnswer> kept_{kMostKept};
-  std::unordered_map<std::string, std::vector<Done>, SecretStringHash> waiting_;
+  std::unordered_map<std::string, std::vector<Waiting>, SecretStringHash> waiting_;
+  size_t blocked_ = 0;  // of all tokens
 };
 
 }  // namespace berth::serving

@@ -83,6 +83,10 @@ void AddProcessMetrics(Metrics& metrics) {
       whole.Set(now->virtual_bytes);
     });
   }
+  if (rlimit room{}; getrlimit(RLIMIT_AS, &room) == 0) {  // without a limit: the largest number, as procfs has it
+    metrics.gauge("process_virtual_memory_max_bytes", "Maximum amount of virtual memory available in bytes.")
+        .Set(static_cast<double>(room.rlim_cur));
+  }
   if (CountOpenFiles()) {
     const Metrics::Gauge open = metrics.gauge("process_open_fds", "Number of open file descriptors.");
     metrics.BeforeText([open] { open.Set(CountOpenFiles().value_or(0)); });

@@ -50,6 +50,11 @@ $upstream/affinity|SchedulingRequiredPodAntiAffinityWithNSSelector|5000Nodes_200
 $own|FitsNowhere|5000Nodes_10000Pods|1500Nodes|cpu_us_per_pod|100|
 $upstream/misc|PreemptionAsync|5000Nodes|500Nodes|cpu_us_per_pod|60|202 pods/s
 $upstream/misc|SchedulingDaemonset|15000Nodes|5Nodes|cpu_us_per_pod|12|312 pods/s
+$upstream/volumes|SchedulingInTreePVs|5000Nodes_2000Pods|500Nodes|cpu_us_per_pod|60|90 pods/s
+$upstream/volumes|SchedulingMigratedInTreePVs|5000Nodes_5000Pods|500Nodes|cpu_us_per_pod|60|35 pods/s
+$upstream/volumes|SchedulingCSIPVs|5000Nodes_5000Pods|500Nodes|cpu_us_per_pod|60|48 pods/s
+$upstream/volumes|PreemptionPVs|1000Nodes|5Nodes|cpu_us_per_pod|100|
+$own|SchedulingLocalVolumes|5000Nodes_10000Pods|1500Nodes|cpu_us_per_pod|150|
 $own|Resident|5000Nodes_30000Pods|1500Nodes|rss_mb|100|543 MB (without images)"
 
 json=$(mktemp) remarks=$(mktemp)

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "berth/epochs.h"
+#include "berth/object_change.h"
 #include "berth/snapshot.h"
 
 namespace berth {
@@ -55,8 +56,11 @@ class PluginIndex {
   virtual void PodRemoved(const Snapshot& snapshot, const PodRecord& pod) = 0;
   // `before` or `after` is null when the node appears or goes; its pods stay and are not reported again.
   virtual void NodeChanged(const Snapshot& snapshot, Row row, const Node* before, const Node* after) = 0;
-  // An object of a kind kept in ObjectStores changed.
-  virtual void ObjectsChanged(const Snapshot& snapshot) = 0;
+  // An object of a kind kept in ObjectStores changed; a change of no object: the index is new, look at all of them.
+  virtual void ObjectsChanged(const Snapshot& snapshot, const ObjectChange& change) = 0;
+  // Something was assumed of an object, or is no longer (ClusterAccess::Assume); the change has it as it was and as it
+  // is to be believed now (Snapshot::Believed).
+  virtual void ObjectAssumed(const Snapshot&, const ObjectChange&) {}
   // Grows whenever an answer that reads the index may have changed.
   virtual uint64_t epoch() const { return 0; }
 };

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "berth/object_change.h"
 #include "berth/pod.h"
 
 namespace berth {
@@ -50,13 +51,22 @@ struct ClusterEvent {
 
 enum class QueueingHint : uint8_t { kSkip, kQueue };
 
-// The objects of an event: of the pointers that belong to its resource, `before` is null for an add and `after` for a
-// delete. Only pods and nodes are carried typed so far.
+// The objects of an event: of those that belong to its resource, `before` is null for an add and `after` for a delete.
 struct EventObjects {
   const Pod* pod_before = nullptr;
   const Pod* pod_after = nullptr;
   const Node* node_before = nullptr;
   const Node* node_after = nullptr;
+  ObjectChange object = {};  // of the other kinds
+
+  template <class T>
+  const T* before() const {
+    return object.before<T>();
+  }
+  template <class T>
+  const T* after() const {
+    return object.after<T>();
+  }
 };
 
 // Called for a pod that this plugin rejected. Must be cheap and must not keep the pointers.

@@ -10,8 +10,11 @@
 #include <vector>
 
 #include "berth/clock.h"
+#include "berth/error.h"
 #include "berth/log.h"
 #include "berth/pod.h"
+#include "berth/snapshot.h"
+#include "berth/storage.h"
 #include "berth/verdict.h"
 
 namespace berth {
@@ -37,12 +40,59 @@ class WaitingPods {
   virtual std::shared_ptr<WaitingPod> Find(const std::string& uid) = 0;
 };
 
+// A volume is given to a claim: its spec.claimRef, and whether the annotation pv.kubernetes.io/bound-by-controller says
+// that no person did it.
+struct VolumeClaimPatch {
+  std::string volume;
+  std::string resource_version;  // the lock: a volume of another version is not changed
+  ClaimReference claim;
+  std::string claim_version;
+  bool bound_by_controller = false;  // false: the annotation stays as it is
+};
+
+// A claim is to be provisioned for a node: its annotation volume.kubernetes.io/selected-node.
+struct ClaimNodePatch {
+  std::string namespace_, name;
+  std::string resource_version;  // the lock, as above
+  std::string node;
+};
+
+// The version of the object that was written, or the server's words.
+using Written = std::function<void(Result<std::string>)>;
+
 // The way out to the cluster, asynchronous only: a cycle never waits for the network. `done` is called exactly once, on
-// the scheduling thread.
+// the scheduling thread; a host that does not write may do so within the call.
 class Writer {
  public:
   virtual ~Writer() = default;
   virtual void Bind(const Pod& pod, const std::string& node, std::function<void(Verdict)> done) = 0;
+  // Hosts that only judge refuse both.
+  virtual void GiveVolume(const VolumeClaimPatch& patch, Written done);
+  virtual void SelectNode(const ClaimNodePatch& patch, Written done);
+};
+
+// The cluster that a scheduler works on, for plugins whose work goes on when the decision is made: from Reserve to
+// PostBind, and in timers of their own. Thread safety: scheduling thread, and never while a pod is judged.
+class ClusterAccess {
+ public:
+  virtual ~ClusterAccess() = default;
+  // As it is now; to be looked at and let go.
+  virtual Snapshot Now() const = 0;
+  // As the cluster has it, placed or pending; null when it is not (or no longer) there.
+  virtual std::shared_ptr<const Pod> FindPod(const std::string& ns, const std::string& name) const = 0;
+
+  // From now on the decisions of all profiles see `object` (Snapshot::Believed) instead of the stored one, until it is
+  // restored or the cluster has another version of it. The Error: it is not there, or its version is another one.
+  virtual Error Assume(std::shared_ptr<const PersistentVolume> object) = 0;
+  virtual Error Assume(std::shared_ptr<const PersistentVolumeClaim> object) = 0;
+  // Takes back what is assumed of this version of it, if anything is.
+  virtual void Restore(const PersistentVolume& object) = 0;
+  virtual void Restore(const PersistentVolumeClaim& object) = 0;
+
+  // Calls `fn` after that long by the host's clock, unless it is cancelled before, or the scheduler gone. 0 is no id.
+  using TimerId = uint64_t;
+  virtual TimerId After(Duration delay, std::function<void()> fn) = 0;
+  virtual void Cancel(TimerId id) = 0;  // no effect when it has run
 };
 
 // Lives longer than every plugin made with it.
@@ -59,6 +109,8 @@ class Handle {
   virtual uint64_t Random() = 0;
   virtual WaitingPods& waiting() = 0;
   virtual Writer& writer() = 0;
+  // Null in hosts that only judge: nothing is reserved or bound there.
+  virtual ClusterAccess* cluster() { return nullptr; }
   // True while evictions that this pod asked for are still being sent: another attempt would be too early.
   virtual bool preempting(std::string_view) const { return false; }
   // Asks the queue to try these pods again at once. Takes effect when the running cycle is over.

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every Kubernetes object has, and the small kinds a scheduler looks up: namespaces, services, workload owners,
-// priority classes, disruption budgets, storage and device objects. Pods and nodes have headers of their own.
+// priority classes, disruption budgets, device objects. Pods, nodes and storage have headers of their own.
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,7 +11,6 @@
 #include "berth/clock.h"
 #include "berth/labels.h"
 #include "berth/list.h"
-#include "berth/quantity.h"
 
 namespace berth {
 inline namespace v1 {
@@ -86,61 +84,7 @@ struct PodDisruptionBudget {
   bool operator==(const PodDisruptionBudget&) const = default;
 };
 
-// Volumes and devices: decoded now, judged by plugins that are listed as "not yet" in COMPATIBILITY.md.
-struct PersistentVolumeClaim {
-  ObjectMeta meta;  // with annotations
-  std::string volume_name;
-  std::optional<std::string> storage_class;
-  std::vector<std::string> access_modes;
-  std::string volume_mode, phase;
-  std::optional<LabelSelector> selector;
-  Quantity request;
-  bool operator==(const PersistentVolumeClaim&) const = default;
-};
-
-struct PersistentVolume {
-  ObjectMeta meta;  // with annotations
-  std::string storage_class, volume_mode, phase;
-  std::vector<std::string> access_modes;
-  std::string claim_namespace, claim_name, claim_uid;
-  std::string csi_driver, csi_handle;
-  Quantity capacity;
-  bool operator==(const PersistentVolume&) const = default;
-};
-
-struct StorageClass {
-  ObjectMeta meta;  // with annotations
-  std::string provisioner;
-  std::optional<std::string> volume_binding_mode;
-  bool operator==(const StorageClass&) const = default;
-};
-
-struct CsiNode {
-  ObjectMeta meta;  // with annotations
-  std::map<std::string, std::optional<int32_t>> driver_limits;
-  bool operator==(const CsiNode&) const = default;
-};
-
-struct CsiDriver {
-  ObjectMeta meta;
-  bool storage_capacity = false;
-  bool operator==(const CsiDriver&) const = default;
-};
-
-struct CsiStorageCapacity {
-  ObjectMeta meta;
-  std::string storage_class;
-  std::optional<LabelSelector> node_topology;
-  std::optional<Quantity> capacity, maximum_volume_size;
-  bool operator==(const CsiStorageCapacity&) const = default;
-};
-
-struct VolumeAttachment {
-  ObjectMeta meta;
-  std::string attacher, node_name, volume_name;
-  bool operator==(const VolumeAttachment&) const = default;
-};
-
+// Devices: decoded now, judged by a plugin that is listed as "not yet" in COMPATIBILITY.md.
 struct ResourceClaim {
   ObjectMeta meta;
   bool allocated = false;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "berth/object.h"
+#include "berth/storage.h"
 
 namespace berth {
 inline namespace v1 {

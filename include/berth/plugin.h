@@ -103,7 +103,9 @@ class Plugin {
   // The annotations that the plugin reads; asked once, at start. Others read as absent, in every host alike. Values of
   // the pod's are part of what makes pods equal; Sign need not add them. A node's are row_field::kAnnotations.
   virtual AnnotationKeys Annotations() const { return {}; }
-  // False: this pod's answers cannot be shared with other pods.
+  // False: this pod's answers cannot be shared with other pods. A plugin whose PreFilter and Filter are declared
+  // epoch::kUnrememberable is asked about every pod, so it may say false, or sign what makes pods equal for which its
+  // PreFilter answers Skip().While(...): that alone is shared.
   virtual bool Sign(const Pod&, Signature&) const { return false; }
   // Asked once, before the first pod, by hosts that keep a cluster up to date; the index is fed from then on and lives
   // as long as the plugin's profile. Hosts that judge once do not ask: a plugin must do without, by looking at all
@@ -293,6 +295,9 @@ class PreBindPlugin : public virtual Plugin {
  public:
   virtual PreFlight PreBindPreFlight(const Placement&, StateSlot&) const { return {}; }
   virtual void PreBind(const Placement& placement, StateSlot& state, Done done) const = 0;
+  // The pod is given up while its PreBind is under way (it is preempted, or another plugin's PreBind has failed): who
+  // waits for something should stop and fail with `cause`. Not called when `done` was. Scheduling thread.
+  virtual void CancelPreBind(const Placement&, StateSlot&, const std::string& /*cause*/) const {}
 };
 
 class BindPlugin : public virtual Plugin {

@@ -13,6 +13,7 @@
 #include "berth/node.h"
 #include "berth/object.h"
 #include "berth/resources.h"
+#include "berth/storage.h"
 
 namespace berth {
 inline namespace v1 {
@@ -100,27 +101,14 @@ struct TopologySpreadConstraint {
   bool operator==(const TopologySpreadConstraint&) const = default;
 };
 
-enum class VolumeKind : uint8_t {
-  kOther,
-  kClaim,
-  kEphemeral,
-  kImage,
-  kGcePd,
-  kAwsEbs,
-  kRbd,
-  kIscsi,
-  kAzureDisk,
-  kCsi,
-  kCinder,
-  kPortworx
-};
-
 // A pod's volume; `source` is the claim name, image reference, disk or driver name, as the kind has it.
 struct PodVolume {
   std::string name;
   VolumeKind kind = VolumeKind::kOther;
   std::string source;
   bool read_only = false;
+  std::string variant = {};             // kRbd: the pool; kAzureDisk: its kind
+  std::vector<std::string> hosts = {};  // kRbd: the monitors
   bool operator==(const PodVolume&) const = default;
 };
 

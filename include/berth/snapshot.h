@@ -127,6 +127,17 @@ class Snapshot {
     return Noting(EpochOf<T>()).objects.template get<T>();
   }
 
+  // The object as the scheduler believes it will be: as it is stored, or as Reserve has left it (ClusterAccess::Assume)
+  // while the cluster has not said anything newer. Null when it is not there. For volumes and claims.
+  template <class T>
+  const T* Believed(std::string_view ns, std::string_view name) const {
+    const SnapshotData& data = Noting(EpochOf<T>());
+    const T* const stored = data.objects.template get<T>().Find(ns, name);
+    if (stored == nullptr) return nullptr;
+    const T* const assumed = data.assumed.template get<T>().Find(ns, name);
+    return assumed != nullptr && assumed->meta.resource_version == stored->meta.resource_version ? assumed : stored;
+  }
+
   // Hosts make snapshots; plugins are shown them.
   explicit Snapshot(const SnapshotSource& source) : source_(&source), data_(&source.data()) {}
   // The same, but what is read is noted. REQUIRES: `reads` outlives it and its copies; one thread.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "client/pod_writes.h"
+#include "client/volume_writes.h"
 
 namespace berth::bench {
 
@@ -247,6 +248,44 @@ void InstantCluster::DeletePod(const ObjectName& pod, client::Answer done) {
       ErasePod(*entry.pod);
       return ApiStatus{};
     });
+  });
+}
+
+template <class T>
+Ptr<T> InstantCluster::Find(std::string_view ns, std::string_view name) const {
+  const auto it = shelf(InfoOf<T>().kind).find(KeyOf(ns, name));
+  return it == shelf(InfoOf<T>().kind).end() ? nullptr : std::get<Ptr<T>>(it->second);
+}
+
+void InstantCluster::PatchVolume(const VolumeClaimPatch& patch, client::VersionAnswer done) {
+  asked_.emplace_back([this, patch, done = std::move(done)] {
+    const auto before = Find<PersistentVolume>("", patch.volume);
+    const ApiStatus status = client::CheckVersion(patch, before.get());
+    if (!status.ok()) return inbox_.Post([done, status] { done(status, ""); });
+    auto volume = std::make_shared<PersistentVolume>(*before);
+    if (client::Apply(patch, *volume)) Put(Ptr<PersistentVolume>(volume));
+    const std::string version = Find<PersistentVolume>("", patch.volume)->meta.resource_version;
+    inbox_.Post([done, version] { done({}, version); });
+    const auto claim = Find<PersistentVolumeClaim>(patch.claim.namespace_, patch.claim.name);
+    if (!claim || claim->meta.uid != patch.claim.uid || !claim->volume_name.empty()) return;
+    auto given = std::make_shared<PersistentVolume>(*Find<PersistentVolume>("", patch.volume));
+    client::BindTo(*claim, *given);
+    Put(Ptr<PersistentVolume>(given));
+    auto bound = std::make_shared<PersistentVolumeClaim>(*claim);
+    client::BindTo(*given, *bound);
+    Put(Ptr<PersistentVolumeClaim>(bound));
+  });
+}
+
+void InstantCluster::PatchClaim(const ClaimNodePatch& patch, client::VersionAnswer done) {
+  asked_.emplace_back([this, patch, done = std::move(done)] {
+    const auto before = Find<PersistentVolumeClaim>(patch.namespace_, patch.name);
+    const ApiStatus status = client::CheckVersion(patch, before.get());
+    if (!status.ok()) return inbox_.Post([done, status] { done(status, ""); });
+    auto claim = std::make_shared<PersistentVolumeClaim>(*before);
+    if (client::Apply(patch, *claim)) Put(Ptr<PersistentVolumeClaim>(claim));
+    const std::string version = Find<PersistentVolumeClaim>(patch.namespace_, patch.name)->meta.resource_version;
+    inbox_.Post([done, version] { done({}, version); });
   });
 }
 

@@ -69,6 +69,10 @@ class InstantCluster final : public client::ClusterApi {
   void Bind(const client::ObjectName& pod, const std::string& node, client::Answer done) override;
   void PatchPodStatus(const client::PodStatusPatch& patch, client::Answer done) override;
   void DeletePod(const client::ObjectName& pod, client::Answer done) override;
+  // A volume that is given to a claim is bound to it at once: the volume controller of this cluster is as fast as
+  // everything else. None are made.
+  void PatchVolume(const VolumeClaimPatch& patch, client::VersionAnswer done) override;
+  void PatchClaim(const ClaimNodePatch& patch, client::VersionAnswer done) override;
   // Nobody reads them.
   void PostEvent(const client::EventRecord&, client::Answer done) override { TakeEvent(std::move(done)); }
   void PatchEvent(const client::EventRecord&, client::Answer done) override { TakeEvent(std::move(done)); }
@@ -99,6 +103,9 @@ class InstantCluster final : public client::ClusterApi {
   void Write(const client::ObjectName& pod, const client::Answer& done, Fn&& write);
   void Tell(client::WatchEvent::Type type, const ClusterObject& object, const std::string& version);
   void RefreshClasses();
+  // The stored object; null when there is none.
+  template <class T>
+  Ptr<T> Find(std::string_view ns, std::string_view name) const;
 
   util::Inbox& inbox_;
   const Clock& clock_;

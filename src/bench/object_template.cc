@@ -63,6 +63,20 @@ Value WithAllocatable(const Value& node, const std::vector<std::pair<std::string
   return With(node, "status", With(status, "allocatable", std::move(amounts)));
 }
 
+// Upstream's templates of CSI volumes leave the handle to its program.
+Value WithVolumeHandle(const Value& volume) {
+  const Value& spec = At(volume, "spec");
+  const Value& csi = At(spec, "csi");
+  if (csi.kind() != Value::Kind::kObject || !At(csi, "volumeHandle").is_null()) return volume;
+  return With(volume, "spec", With(spec, "csi", With(csi, "volumeHandle", Value::String("-"))));
+}
+
+// Kinds of which templates without actions are decoded once.
+bool IsCopied(Kind kind) {
+  return kind == Kind::kPod || kind == Kind::kNode || kind == Kind::kPersistentVolume ||
+         kind == Kind::kPersistentVolumeClaim;
+}
+
 std::string UidOf(uint64_t serial) {
   ObjectMeta meta;
   InventIdentity(serial, meta);
@@ -131,6 +145,7 @@ Result<ClusterObject> ObjectTemplate::Decode(const Making& making, const Priorit
     meta = With(meta, "namespace", Value::String(making.namespace_));
   value = With(value, "metadata", std::move(meta));
   if (kind_ == Kind::kPod) value = WithGoKeys(value);
+  if (kind_ == Kind::kPersistentVolume) value = WithVolumeHandle(value);
   if (kind_ == Kind::kNode && !allocatable_.empty()) value = WithAllocatable(value, allocatable_);
 
   DecodedObject decoded = DecodeObject(value.ToJson(), DecodeMode::kFile, making.annotations);
@@ -151,7 +166,7 @@ Result<ClusterObject> ObjectTemplate::Decode(const Making& making, const Priorit
 }
 
 Result<ClusterObject> ObjectTemplate::Make(const Making& making, const PriorityClasses& classes) {
-  if (!text_.constant() || (kind_ != Kind::kPod && kind_ != Kind::kNode)) return Decode(making, classes);
+  if (!text_.constant() || !IsCopied(kind_)) return Decode(making, classes);
   if (!prototype_) {
     Result<ClusterObject> made = Decode(making, classes);
     if (!made.ok()) return made;
@@ -161,7 +176,7 @@ Result<ClusterObject> ObjectTemplate::Make(const Making& making, const PriorityC
   meta.name = !making.name.empty() ? making.name
               : !name_.empty()     ? name_
                                    : generate_name_ + std::to_string(making.serial);
-  if (kind_ == Kind::kPod) meta.namespace_ = making.namespace_;
+  if (IsNamespaced(kind_)) meta.namespace_ = making.namespace_;
   meta.uid = UidOf(making.serial);
   return WithMeta(*prototype_, std::move(meta));
 }

@@ -24,9 +24,8 @@ struct Making {
   AnnotationKeys annotations = {};  // of pods and nodes: those that are kept
 };
 
-// The text is rendered, decoded, validated, defaulted and admitted for every object, as the API server would; only pods
-// and nodes of templates without actions are decoded once and copied.
-// Thread safety: none.
+// The text is rendered, decoded, validated, defaulted and admitted for every object, as the API server would; only
+// pods, nodes, volumes and claims of templates without actions are decoded once and copied. Thread safety: none.
 class ObjectTemplate {
  public:
   // `path` as it is to be opened. The error names it.

@@ -41,11 +41,16 @@ class Planner {
       case OpCode::kCreateNamespaces:
         return Take(step, o.template_path, kBaseNamespace, Kind::kNamespace);
       case OpCode::kCreatePods:
-        if (!o.claim_template_path.empty() || !o.volume_template_path.empty())
-          NotBuilt(o, std::string(o.claim_template_path.empty() ? "persistentVolumeTemplatePath"
-                                                                : "persistentVolumeClaimTemplatePath") +
-                          ": persistent volumes are not there yet");
-        return Take(step, o.template_path.empty() ? case_.default_pod_template : o.template_path, kBasePod, Kind::kPod);
+        if (Error error = Take(step, o.template_path.empty() ? case_.default_pod_template : o.template_path, kBasePod,
+                               Kind::kPod);
+            !error.ok())
+          return error;
+        if (o.volume_template_path.empty() && o.claim_template_path.empty()) break;
+        if (o.volume_template_path.empty() || o.claim_template_path.empty())
+          return Error(o.path +
+                       ": persistentVolumeTemplatePath and persistentVolumeClaimTemplatePath: must both be given");
+        if (Error error = Take(step, o.volume_template_path, "", Kind::kPersistentVolume); !error.ok()) return error;
+        return Take(step, o.claim_template_path, "", Kind::kPersistentVolumeClaim);
       case OpCode::kChurn:
         for (const std::string& path : o.template_paths)
           if (Error error = Take(step, path, "", {}); !error.ok()) return error;

@@ -334,10 +334,55 @@ TEST_F(WorkloadRunTest, WhatIsNotBuiltIsNamedAndNotRun) {
   result = Run("  - {opcode: createAny, templatePath: crd.yaml}\n");
   ASSERT_TRUE(result.ok());
   EXPECT_THAT(result->not_built, HasSubstr("objects of kind Gadget are not read"));
-  result = Run("  - {opcode: createPods, count: 1, persistentVolumeClaimTemplatePath: pvc.yaml}\n");
-  ASSERT_TRUE(result.ok());
-  EXPECT_THAT(result->not_built,
-              HasSubstr("createPods: persistentVolumeClaimTemplatePath: persistent volumes are not there"));
+}
+
+TEST_F(WorkloadRunTest, PodsMayComeWithABoundVolumeEach) {
+  File("pv.yaml",
+       "apiVersion: v1\nkind: PersistentVolume\nspec: {accessModes: [ReadOnlyMany], capacity: {storage: 1Gi}, "
+       "csi: {driver: ebs.csi.aws.com}}\n");
+  File("pvc.yaml",
+       "apiVersion: v1\nkind: PersistentVolumeClaim\n"
+       "metadata: {annotations: {pv.kubernetes.io/bind-completed: \"true\"}}\n"
+       "spec: {accessModes: [ReadOnlyMany], resources: {requests: {storage: 1Gi}}}\n");
+  const std::string ops =
+      "  - {opcode: createNodes, count: 2}\n"
+      "  - {opcode: createPods, count: 4, collectMetrics: true, persistentVolumeTemplatePath: pv.yaml, "
+      "persistentVolumeClaimTemplatePath: pvc.yaml}\n";
+  const Result<WorkloadResult> result = Run(ops);
+  ASSERT_TRUE(result.ok()) << result.error().text();
+  EXPECT_EQ(result->not_built, "");
+  EXPECT_EQ(result->scheduled, 4u);
+  EXPECT_THAT(ErrorOf("  - {opcode: createPods, count: 1, persistentVolumeClaimTemplatePath: pvc.yaml}\n"),
+              HasSubstr("persistentVolumeTemplatePath and persistentVolumeClaimTemplatePath: must both be given"));
+}
+
+TEST_F(WorkloadRunTest, ClaimsThatWaitForTheirConsumerAreBoundWhereItGoes) {
+  File("class.yaml",
+       "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: local}\n"
+       "provisioner: kubernetes.io/no-provisioner\nvolumeBindingMode: WaitForFirstConsumer\n");
+  File("node.yaml",
+       "apiVersion: v1\nkind: Node\nmetadata: {name: \"n-{{.Index}}\"}\n"
+       "status: {capacity: {pods: \"110\", cpu: \"4\", memory: 32Gi}}\n");
+  File("pv.yaml",
+       "apiVersion: v1\nkind: PersistentVolume\nmetadata: {name: \"disk-{{.Index}}\"}\n"
+       "spec:\n  accessModes: [ReadWriteOnce]\n  capacity: {storage: 1Gi}\n  storageClassName: local\n"
+       "  local: {path: /mnt}\n  nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: "
+       "kubernetes.io/hostname, operator: In, values: [\"n-{{Mod .Index 3}}\"]}]}]}}\nstatus: {phase: Available}\n");
+  File("pvc.yaml",
+       "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: \"claim-{{.Index}}\"}\n"
+       "spec: {accessModes: [ReadWriteOnce], storageClassName: local, resources: {requests: {storage: 1Gi}}}\n");
+  File("pod.yaml",
+       "apiVersion: v1\nkind: Pod\nmetadata: {generateName: p-}\nspec:\n  containers: [{name: c, image: i}]\n"
+       "  volumes: [{name: d, persistentVolumeClaim: {claimName: \"claim-{{.Index}}\"}}]\n");
+  const Result<WorkloadResult> result =
+      Run("  - {opcode: createNodes, count: 3, nodeTemplatePath: node.yaml}\n"
+          "  - {opcode: createAny, templatePath: class.yaml}\n"
+          "  - {opcode: createAny, count: 5, templatePath: pv.yaml}\n"
+          "  - {opcode: createNamespaces, count: 1, prefix: ns}\n"
+          "  - {opcode: createAny, count: 7, namespace: ns-0, templatePath: pvc.yaml}\n"
+          "  - {opcode: createPods, count: 7, namespace: ns-0, podTemplatePath: pod.yaml, collectMetrics: true}\n");
+  ASSERT_TRUE(result.ok()) << result.error().text();
+  EXPECT_EQ(result->scheduled, 5u) << "there are five disks";
 }
 
 TEST_F(WorkloadRunTest, BarriersKnowTheirNamespaces) {

@@ -16,7 +16,7 @@ Error Applier::Add(const ClusterObject& after) {
           if (listener_) listener_->NodeChanged(nullptr, object);
         } else {
           state_.PutObject<T>(object);
-          if (listener_) listener_->ObjectChanged(KindOf(after), action::kAdd);
+          if (listener_) listener_->ObjectChanged(KindOf(after), action::kAdd, {Ptr<T>(), object});
         }
         return Error::Ok();
       },
@@ -34,7 +34,7 @@ Error Applier::Update(const ClusterObject& before, const ClusterObject& after) {
           if (listener_) listener_->NodeChanged(old, now);
         } else {
           state_.PutObject<T>(now);
-          if (listener_) listener_->ObjectChanged(KindOf(after), action::kUpdate);
+          if (listener_) listener_->ObjectChanged(KindOf(after), action::kUpdate, {old, now});
         }
         return Error::Ok();
       },
@@ -51,7 +51,7 @@ Error Applier::Delete(const ClusterObject& before) {
           return state_.RemoveNode(object->name());
         } else {
           state_.RemoveObject<T>(object->meta.namespace_, object->meta.name);
-          if (listener_) listener_->ObjectChanged(KindOf(before), action::kDelete);
+          if (listener_) listener_->ObjectChanged(KindOf(before), action::kDelete, {object, Ptr<T>()});
           return Error::Ok();
         }
       },

@@ -23,7 +23,7 @@ class ChangeListener {
   // One of them may be null. Of a node that goes it is told while the state still has it.
   virtual void NodeChanged(const Ptr<Node>& before, const Ptr<Node>& after) = 0;
   // An object of another kind: kAdd, kUpdate or kDelete.
-  virtual void ObjectChanged(Kind kind, ActionType action) = 0;
+  virtual void ObjectChanged(Kind kind, ActionType action, const SharedObjectChange& change) = 0;
 };
 
 // | change                               | state                                  |

@@ -26,7 +26,7 @@ class Journal final : public ChangeListener {
   void AssignedPodChanged(const Ptr<Pod>& before, const Ptr<Pod>& after) override { Note("pod", before, after); }
   void PendingPodChanged(const Ptr<Pod>& before, const Ptr<Pod>& after) override { Note("pending", before, after); }
   void NodeChanged(const Ptr<Node>& before, const Ptr<Node>& after) override { Note("node", before, after); }
-  void ObjectChanged(Kind kind, ActionType action) override {
+  void ObjectChanged(Kind kind, ActionType action, const SharedObjectChange&) override {
     lines_.push_back(std::string(ToString(kind)) + " " + std::to_string(action));
   }
   std::vector<std::string> Take() { return std::exchange(lines_, {}); }

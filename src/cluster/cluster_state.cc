@@ -223,13 +223,17 @@ void ClusterState::AddIndex(PluginIndex* index) {
   for (const auto& entry : pods_) by_uid.push_back(&entry);
   std::sort(by_uid.begin(), by_uid.end(), [](const auto* a, const auto* b) { return a->first < b->first; });
   for (const auto* entry : by_uid) index->PodAdded(now, *entry->second);
-  index->ObjectsChanged(now);
+  index->ObjectsChanged(now, {});
 }
 
 void ClusterState::RemoveIndex(PluginIndex* index) { std::erase(indexes_, index); }
 
-void ClusterState::TellObjectsChanged() {
-  for (PluginIndex* index : indexes_) index->ObjectsChanged(snapshot());
+void ClusterState::TellObjectsChanged(const ObjectChange& change) {
+  for (PluginIndex* index : indexes_) index->ObjectsChanged(snapshot(), change);
+}
+
+void ClusterState::TellObjectAssumed(const ObjectChange& change) {
+  for (PluginIndex* index : indexes_) index->ObjectAssumed(snapshot(), change);
 }
 
 }  // namespace berth::cluster

@@ -68,13 +68,44 @@ class ClusterState {
   // Namespaces, services, budgets and the like.
   template <class T>
   void PutObject(std::shared_ptr<const T> object) {
-    ObjectStoreWriter::Put(columns_.mutable_data().objects.get<T>(), std::move(object));
-    TellObjectsChanged();
+    const std::shared_ptr<const T> before = ObjectStoreWriter::Put(columns_.mutable_data().objects.get<T>(), object);
+    if constexpr (AssumedObjects::kHolds<T>) DropOutdated<T>(object->meta);
+    TellObjectsChanged(ObjectChange(before.get(), object.get()));
   }
   template <class T>
   void RemoveObject(std::string_view ns, std::string_view name) {
-    ObjectStoreWriter::Remove(columns_.mutable_data().objects.get<T>(), ns, name);
-    TellObjectsChanged();
+    const std::shared_ptr<const T> before =
+        ObjectStoreWriter::Remove(columns_.mutable_data().objects.get<T>(), ns, name);
+    if constexpr (AssumedObjects::kHolds<T>)
+      if (before) AssumedStoreWriter::Drop(columns_.mutable_data().assumed.get<T>(), before->meta);
+    if (before) TellObjectsChanged(ObjectChange(before.get(), static_cast<const T*>(nullptr)));
+  }
+
+  // From now on `object` is believed in (Snapshot::Believed) until it is restored, or another version of it is put.
+  // The Error is upstream's: there is no such object, or it has another version.
+  template <class T>
+  Error AssumeObject(std::shared_ptr<const T> object) {
+    const ObjectMeta& meta = object->meta;
+    const T* const stored = columns_.data().objects.get<T>().Find(meta.namespace_, meta.name);
+    if (stored == nullptr) return Error(std::string(InfoOf<T>().plural) + " \"" + FullName(meta) + "\" not found");
+    if (stored->meta.resource_version != meta.resource_version)
+      return Error("\"" + FullName(meta) + "\" is out of sync (stored: " + stored->meta.resource_version +
+                   ", assume: " + meta.resource_version + ")");
+    const std::shared_ptr<const T> kept = object;
+    AssumedStoreWriter::Put(columns_.mutable_data().assumed.get<T>(), std::move(object));
+    TellObjectAssumed(ObjectChange(stored, kept.get()));
+    return Error::Ok();
+  }
+  // Takes back what is assumed of this version of the object, if anything is.
+  template <class T>
+  void RestoreObject(const T& object) {
+    AssumedStore<T>& store = columns_.mutable_data().assumed.get<T>();
+    const ObjectMeta& meta = object.meta;
+    const T* const assumed = store.Find(meta.namespace_, meta.name);
+    if (assumed == nullptr || assumed->meta.resource_version != meta.resource_version) return;
+    const T was = *assumed;
+    AssumedStoreWriter::Drop(store, was.meta);
+    TellObjectAssumed(ObjectChange(&was, columns_.data().objects.get<T>().Find(was.meta.namespace_, was.meta.name)));
   }
 
   // From now on told of every change. REQUIRES: outlives the state or is removed first. It is first told of all that is
@@ -101,7 +132,16 @@ class ClusterState {
   // The same for a pod of which only labels, and perhaps its status, differ: those who count by labels hear of it.
   void Relabel(std::unique_ptr<PodRecord>& slot, std::shared_ptr<const Pod> pod);
   void RefreshNominated(const std::string& node);
-  void TellObjectsChanged();
+  void TellObjectsChanged(const ObjectChange& change);
+  void TellObjectAssumed(const ObjectChange& change);
+  // Forgets what was assumed of another version than this one.
+  template <class T>
+  void DropOutdated(const ObjectMeta& meta) {
+    AssumedStore<T>& store = columns_.mutable_data().assumed.get<T>();
+    const T* const assumed = store.Find(meta.namespace_, meta.name);
+    if (assumed != nullptr && assumed->meta.resource_version != meta.resource_version)
+      AssumedStoreWriter::Drop(store, meta);
+  }
 
   Columns columns_;
   ByText<std::unique_ptr<PodRecord>> pods_;        // by uid

@@ -7,6 +7,7 @@
 
 #include <map>
 #include <set>
+#include <utility>
 
 #include "berth/host/snapshot_access.h"
 #include "berth/testing.h"
@@ -47,11 +48,16 @@ class Recorder final : public PluginIndex {
       EXPECT_FALSE(snapshot.live(row));
     }
   }
-  void ObjectsChanged(const Snapshot&) override { ++objects; }
+  void ObjectsChanged(const Snapshot&, const ObjectChange&) override { ++objects; }
+  void ObjectAssumed(const Snapshot& snapshot, const ObjectChange& change) override {
+    ASSERT_NE(change.after<PersistentVolume>(), nullptr);
+    EXPECT_EQ(snapshot.Believed<PersistentVolume>("", "v"), change.after<PersistentVolume>());
+    ++assumed;
+  }
 
   std::set<std::string> pods;
   std::map<std::string, Labels> nodes;
-  int objects = 0;
+  int objects = 0, assumed = 0;
   int told = 0;  // how often of pods
 };
 
@@ -459,6 +465,42 @@ TEST_F(ClusterStateTest, ObjectsAreFoundByNameAndTheirChangesTold) {
   EXPECT_EQ(index.objects, 3);
   EXPECT_TRUE(state_.snapshot().objects<Service>().empty());
   EXPECT_NE(state_.snapshot().objects<Service>().epoch(), epoch);
+}
+
+TEST_F(ClusterStateTest, WhatIsAssumedOfAnObjectIsBelievedUntilThereIsNews) {
+  const auto share = [](const PersistentVolume& one) { return std::make_shared<const PersistentVolume>(one); };
+  Recorder index;
+  state_.AddIndex(&index);
+  PersistentVolume volume;
+  volume.meta.name = "v";
+  volume.meta.resource_version = "7";
+  state_.PutObject(share(volume));
+  PersistentVolume taken = volume;
+  taken.claim_ref = {"ns", "claim", "uid"};
+  const auto believed = [&] { return state_.snapshot().Believed<PersistentVolume>("", "v"); };
+  const auto stamp = [&] { return Stamp(state_.snapshot(), epoch::kVolumes); };
+
+  uint64_t before = stamp();
+  ASSERT_TRUE(state_.AssumeObject(share(taken)).ok());
+  EXPECT_TRUE(believed()->claim_ref);
+  EXPECT_FALSE(state_.snapshot().objects<PersistentVolume>().Find("v")->claim_ref) << "the cluster has not said so";
+  EXPECT_EQ(index.assumed, 1);
+  EXPECT_NE(std::exchange(before, stamp()), stamp());
+  state_.RestoreObject(volume);
+  EXPECT_FALSE(believed()->claim_ref);
+  EXPECT_EQ(index.assumed, 2);
+  EXPECT_NE(before, stamp());
+  state_.RestoreObject(volume);
+  EXPECT_EQ(index.assumed, 2) << "there was nothing to restore";
+
+  ASSERT_TRUE(state_.AssumeObject(share(taken)).ok());
+  volume.meta.resource_version = "8";
+  state_.PutObject(share(volume));
+  EXPECT_FALSE(believed()->claim_ref) << "a newer version is believed";
+  EXPECT_EQ(state_.AssumeObject(share(taken)).text(), "\"v\" is out of sync (stored: 8, assume: 7)");
+  state_.RemoveObject<PersistentVolume>("", "v");
+  EXPECT_EQ(believed(), nullptr);
+  EXPECT_EQ(state_.AssumeObject(share(taken)).text(), "persistentvolumes \"v\" not found");
 }
 
 }  // namespace

@@ -63,6 +63,8 @@ TEST(BuiltinTest, WithoutStatePluginsFailAsUpstreamOrDoWithoutIt) {
       {"NodePorts", "reading \"PreFilterNodePorts\" from cycleState: not found"},
       {"NodeResourcesFit", "error reading \"PreFilterNodeResourcesFit\" from cycleState: not found"},
       {"PodTopologySpread", "reading \"PreFilterPodTopologySpread\" from cycleState: not found"},
+      {"VolumeBinding", "not found"},
+      {"VolumeRestrictions", "cannot read \"PreFilterVolumeRestrictions\" from cycleState"},
   };
   const std::map<std::string, std::string> score_errors = {
       {"InterPodAffinity", "failed to read \"PreScoreInterPodAffinity\" from cycleState: not found"},

@@ -100,6 +100,25 @@ DryRun TryNodes(const Cycle& cycle, const Prospects& prospects, size_t offset, s
   return run;
 }
 
+// As the pod's message shows it.
+PostFilterOutcome Worded(PostFilterOutcome outcome) {
+  const std::string message = outcome.verdict.message();
+  if (!message.empty()) outcome.verdict = Verdict(outcome.verdict.code(), "preemption: " + message);
+  return outcome;
+}
+
+// REQUIRES: some candidates, each with victims.
+PostFilterOutcome Choose(std::vector<PreemptionCandidate> candidates, Time now) {
+  auto plan = std::make_shared<PreemptionPlan>();
+  plan->candidates = std::move(candidates);
+  const std::vector<size_t> best = BestCandidates(plan->candidates, now);
+  plan->selected = plan->candidates[best[0]].node;
+  for (const size_t i : best) plan->equals.push_back(plan->candidates[i].node);
+  std::sort(plan->equals.begin(), plan->equals.end());
+  const std::string selected = plan->selected;
+  return {Verdict(), selected, std::move(plan)};
+}
+
 }  // namespace
 
 void DefaultPreemption::Args::Read(ArgsReader& in) {
@@ -143,10 +162,14 @@ int64_t DefaultPreemption::CandidatesWanted(int64_t nodes) const {
 
 PostFilterOutcome DefaultPreemption::PostFilter(const Cycle& cycle, const PluginState*,
                                                 const FilterReport& report) const {
-  PostFilterOutcome outcome = Preempt(cycle, report);
-  const std::string message = outcome.verdict.message();
-  if (!message.empty()) outcome.verdict = Verdict(outcome.verdict.code(), "preemption: " + message);
-  return outcome;
+  return Worded(Preempt(cycle, report));
+}
+
+PostFilterOutcome DefaultPreemption::Review(const Cycle& cycle, Result<std::vector<PreemptionCandidate>> left) const {
+  if (!left.ok()) return Worded({Verdict::Fail(left.error().text()), std::nullopt, nullptr});
+  if (left.value().empty())
+    return Worded({Verdict(Code::kUnschedulable, "no candidate node for preemption"), std::nullopt, nullptr});
+  return Choose(std::move(left).value(), cycle.now());
 }
 
 PostFilterOutcome DefaultPreemption::Preempt(const Cycle& cycle, const FilterReport& report) const {
@@ -170,14 +193,7 @@ PostFilterOutcome DefaultPreemption::Preempt(const Cycle& cycle, const FilterRep
     return {Verdict(Code::kUnschedulable, std::move(text)), "", nullptr};
   }
 
-  auto plan = std::make_shared<PreemptionPlan>();
-  plan->candidates = std::move(run.candidates);
-  const std::vector<size_t> best = BestCandidates(plan->candidates, cycle.now());
-  plan->selected = plan->candidates[best[0]].node;
-  for (const size_t i : best) plan->equals.push_back(plan->candidates[i].node);
-  std::sort(plan->equals.begin(), plan->equals.end());
-  const std::string selected = plan->selected;
-  return {Verdict(), selected, std::move(plan)};
+  return Choose(std::move(run.candidates), cycle.now());
 }
 
 }  // namespace berth::plugins

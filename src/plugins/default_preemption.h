@@ -14,11 +14,12 @@
 #include <string_view>
 #include <vector>
 
+#include "berth/host/preemption_review.h"
 #include "berth/sdk.h"
 
 namespace berth::plugins {
 
-class DefaultPreemption final : public PostFilterPlugin, public PreEnqueuePlugin {
+class DefaultPreemption final : public PostFilterPlugin, public PreEnqueuePlugin, public PreemptionReviewer {
  public:
   static constexpr std::string_view kName = "DefaultPreemption";
   static constexpr Reason kNoVictims{"No preemption victims found for incoming pod", Remedy::kNone};
@@ -33,6 +34,7 @@ class DefaultPreemption final : public PostFilterPlugin, public PreEnqueuePlugin
   DefaultPreemption(const Args& args, Handle& handle) : args_(args), handle_(handle) {}
 
   PostFilterOutcome PostFilter(const Cycle& cycle, const PluginState* state, const FilterReport& report) const override;
+  PostFilterOutcome Review(const Cycle& cycle, Result<std::vector<PreemptionCandidate>> left) const override;
   // Gated while evictions for the pod are being sent.
   Verdict PreEnqueue(const Pod& pod) const override;
 

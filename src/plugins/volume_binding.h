@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// VolumeBinding: claims are to be bound to volumes that the node reaches. Pods without claims pass; pods with claims
-// are rejected saying that this is not there yet.
+// VolumeBinding: a pod's claims are bound to volumes that its node reaches, or such volumes are made for the node.
+//
+//   PreFilter   sorts the claims: bound, waiting for their first consumer, or not to be waited for here
+//   Filter      bound volumes have to be reached from the node; for the others a free volume has to be found there, or
+//               the class's provisioner has to be able to make one
+//   Reserve     takes the volumes and claims, so that no other pod is given them
+//   PreBind     writes that, and waits for the volume controller
 //
 // Arguments (VolumeBindingArgs):
 //   bindTimeoutSeconds   how long to wait for volumes to be bound, default 600
@@ -8,14 +13,19 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "berth/args.h"
+#include "berth/handle.h"
 #include "berth/plugin.h"
 
 namespace berth::plugins {
+
+class VolumeBindingIndex;
 
 class VolumeBinding final : public PreFilterPlugin,
                             public FilterPlugin,
@@ -25,28 +35,37 @@ class VolumeBinding final : public PreFilterPlugin,
                             public PreBindPlugin {
  public:
   static constexpr std::string_view kName = "VolumeBinding";
-  static constexpr Reason kNotYet{"VolumeBinding: persistent volume claims are not yet supported", Remedy::kNone};
 
   struct Args {
     int64_t bind_timeout_seconds = 600;
     void Read(ArgsReader& in);
     Value Write() const;
   };
-  explicit VolumeBinding(const Args&) {}
+  VolumeBinding(const Args& args, Handle& handle) : args_(args), handle_(&handle) {}
 
   PreFilterOutcome PreFilter(const Cycle& cycle) const override;
-  Error Filter(const Cycle&, const PluginState*, const NodeBatch&, Rejections&) const override { return Error::Ok(); }
+  Error Filter(const Cycle& cycle, const PluginState* state, const NodeBatch& nodes, Rejections& out) const override;
   // Scoring by storage capacity is behind a gate that is off.
-  PreScoreOutcome PreScore(const Cycle&, std::span<const Row>) const override { return PreScoreOutcome::Skip(); }
+  PreScoreOutcome PreScore(const Cycle&, std::span<const Row>) const override {
+    return PreScoreOutcome::Skip().While(0);
+  }
   Error Score(const Cycle&, const PluginState*, const NodeBatch&, std::span<int64_t> scores) const override;
-  Verdict Reserve(const Placement&, StateSlot&) const override { return kFits; }
-  void Unreserve(const Placement&, StateSlot&) const override {}
-  PreFlight PreBindPreFlight(const Placement&, StateSlot&) const override { return {Verdict::Skip(), true}; }
-  void PreBind(const Placement&, StateSlot&, Done done) const override { done(kFits); }
+  Verdict Reserve(const Placement& placement, StateSlot& state) const override;
+  void Unreserve(const Placement& placement, StateSlot& state) const override;
+  PreFlight PreBindPreFlight(const Placement& placement, StateSlot& state) const override;
+  void PreBind(const Placement& placement, StateSlot& state, Done done) const override;
+  void CancelPreBind(const Placement& placement, StateSlot& state, const std::string& cause) const override;
 
-  Depends DependsOn(Point) const override { return Depends::OnRow(0); }
+  Depends DependsOn(Point point) const override;
+  // A pod with claims is asked about by itself: what its claims are is not in the pod.
   bool Sign(const Pod& pod, Signature& out) const override;
+  std::unique_ptr<PluginIndex> MakeIndex() override;
   std::optional<std::vector<EventRegistration>> EventsToRegister() const override;
+
+ private:
+  const Args args_;
+  Handle* const handle_;
+  VolumeBindingIndex* index_ = nullptr;
 };
 
 }  // namespace berth::plugins

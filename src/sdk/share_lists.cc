@@ -62,7 +62,9 @@ class Hasher {
            uint64_t(c.min_domains.value_or(0)), uint64_t(c.node_affinity_policy), uint64_t(c.node_taints_policy),
            c.match_label_keys);
   }
-  void Add(const PodVolume& v) { Fields(v.name, uint64_t(v.kind), v.source, uint64_t{v.read_only}); }
+  void Add(const PodVolume& v) {
+    Fields(v.name, uint64_t(v.kind), v.source, uint64_t{v.read_only}, v.variant, v.hosts);
+  }
   void Add(const PodCondition& c) { Fields(c.type, c.status, c.reason, c.message); }
 
  private:

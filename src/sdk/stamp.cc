@@ -21,7 +21,10 @@ uint64_t Stamp(const Snapshot& snapshot, Epochs epochs) {
   if ((epochs & epoch::kObjects) == 0) return sum;
   ForEachType(KindTypes{}, [&]<class T>() {
     if constexpr (!std::is_same_v<T, Pod> && !std::is_same_v<T, Node>) {
-      if (epochs & epoch::kObjects & EpochOf<T>()) sum += snapshot.objects<T>().epoch();
+      if (epochs & epoch::kObjects & EpochOf<T>()) {
+        sum += snapshot.objects<T>().epoch();
+        if constexpr (AssumedObjects::kHolds<T>) sum += SnapshotAccess::Assumed(snapshot).template get<T>().epoch();
+      }
     }
   });
   return sum;

@@ -2,7 +2,14 @@
 // From loaded files to a cluster state, and one pod's explanation.
 #include "sim/offline.h"
 
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "berth/host/snapshot_access.h"
 #include "cluster/applier.h"
+#include "util/inbox.h"
 
 namespace berth::sim {
 void Fill(cluster::ClusterState& state, const LoadedObjects& objects, const framework::Engine& engine,
@@ -19,18 +26,112 @@ void Fill(cluster::ClusterState& state, const LoadedObjects& objects, const fram
   });
 }
 
+namespace {
+
+using framework::Advice;
+using framework::ExtenderCalls;
+using framework::Judgement;
+
+// Asks extenders about one pod and waits for the answers.
+class Rehearsal {
+ public:
+  Rehearsal(framework::Engine& engine, const framework::Profile& profile, const Snapshot& snapshot,
+            const std::vector<std::shared_ptr<framework::Extender>>& extenders,
+            const std::function<void(const framework::SkippedExtender&)>& skipped)
+      : engine_(engine),
+        profile_(profile),
+        snapshot_(snapshot),
+        calls_(
+            extenders, [this](std::function<void()> letter) { inbox_.Post(std::move(letter)); }, skipped) {}
+
+  Judgement Judge(const Ptr<Pod>& pod, framework::JudgeOptions options) {
+    if (!calls_.AsksAboutNodes(*pod)) return Reviewed(pod, options, engine_.Judge(profile_, *pod, snapshot_, options));
+    framework::JudgeOptions first = options;
+    first.score = false;
+    first.unrecorded = Judgement::Kind::kFits;
+    Judgement judged = engine_.Judge(profile_, *pod, snapshot_, first);
+    if (judged.kind != Judgement::Kind::kFits) return Reviewed(pod, options, std::move(judged));
+    ExtenderCalls::Nodes nodes;
+    for (const Row row : judged.feasible) nodes.push_back(SnapshotAccess::NodeAt(snapshot_, row));
+    advice_.about_nodes = true;
+    for (const auto& node : nodes) advice_.asked.push_back(node->name());
+    std::sort(advice_.asked.begin(), advice_.asked.end());
+    ExtenderCalls::Filtered filtered =
+        Wait<ExtenderCalls::Filtered>([&](auto done) { calls_.Filter(pod, nodes, std::move(done)); });
+    if (!filtered.error.ok()) {
+      judged.kind = Judgement::Kind::kFailed;
+      judged.message = filtered.error.text();
+      judged.feasible.clear();
+      return judged;
+    }
+    advice_.rejected = std::move(filtered.rejected);
+    if (filtered.passed.size() >= 2 && calls_.Prioritizes(*pod)) {
+      advice_.scores = Wait<std::vector<Advice::Scores>>(
+          [&](auto done) { calls_.Prioritize(pod, filtered.passed, std::move(done)); });
+    }
+    options.advice = &advice_;
+    return Reviewed(pod, options, engine_.Judge(profile_, *pod, snapshot_, options));
+  }
+
+ private:
+  // With what extenders say about whom to evict.
+  Judgement Reviewed(const Ptr<Pod>& pod, framework::JudgeOptions options, Judgement judged) {
+    const PostFilterOutcome& outcome = judged.post_filter;
+    if (judged.kind != Judgement::Kind::kRejected || !outcome.plan || outcome.plan->candidates.empty()) return judged;
+    if (!outcome.verdict.fits() || !calls_.AsksAboutVictims(*pod)) return judged;
+    Result<ExtenderCalls::Candidates> left = Wait<Result<ExtenderCalls::Candidates>>([&](auto done) {
+      calls_.Preempt(
+          pod, outcome.plan->candidates, [this](const std::string& node) { return PodsOn(node); }, std::move(done));
+    });
+    advice_.preemption = Advice::Preemption{judged.post_filter_plugin, std::move(left)};
+    options.advice = &advice_;
+    return engine_.Judge(profile_, *pod, snapshot_, options);
+  }
+
+  std::optional<std::vector<Ptr<Pod>>> PodsOn(const std::string& node) const {
+    const Row row = snapshot_.FindRow(node);
+    if (row == kNoRow || !snapshot_.live(row)) return std::nullopt;
+    std::vector<Ptr<Pod>> pods;
+    for (const PodRecord* record : snapshot_.pods(row)) pods.push_back(record->pod);
+    return pods;
+  }
+
+  template <class T>
+  T Wait(const std::function<void(std::function<void(T)>)>& ask) {
+    std::optional<T> answer;
+    ask([&answer](T given) { answer.emplace(std::move(given)); });
+    while (!answer) {
+      inbox_.WaitFor(std::chrono::seconds(1));
+      inbox_.Drain();
+    }
+    return std::move(*answer);
+  }
+
+  framework::Engine& engine_;
+  const framework::Profile& profile_;
+  const Snapshot& snapshot_;
+  util::Inbox inbox_;
+  ExtenderCalls calls_;
+  Advice advice_;
+};
+
+}  // namespace
+
 framework::Explanation ExplainOffline(framework::Engine& engine, const framework::Profile& profile,
-                                      const LoadedObjects& objects, const Pod& pod) {
+                                      const LoadedObjects& objects, const Pod& pod,
+                                      const std::vector<std::shared_ptr<framework::Extender>>& extenders,
+                                      const std::function<void(const framework::SkippedExtender&)>& skipped) {
   cluster::ClusterState state;
   Fill(state, objects, engine, &pod);
-  Pod asked = pod;
-  asked.node_name.clear();
+  auto copy = std::make_shared<Pod>(pod);
+  copy->node_name.clear();
+  const Ptr<Pod> asked = std::move(copy);
   framework::JudgeOptions options;
   options.pre_enqueue = true;
   options.follow_nomination = false;
   const Snapshot snapshot = state.snapshot();
-  const framework::Judgement judgement = engine.Judge(profile, asked, snapshot, options);
-  return framework::Explain(asked, profile, engine.table(), snapshot, judgement);
+  const Judgement judgement = Rehearsal(engine, profile, snapshot, extenders, skipped).Judge(asked, options);
+  return framework::Explain(*asked, profile, engine.table(), snapshot, judgement);
 }
 
 std::shared_ptr<const Pod> FindPod(const LoadedObjects& objects, const std::string& name) {

@@ -2,13 +2,16 @@
 // Offline explain: one pod judged on a cluster that was read from files.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "api/load.h"
 #include "cluster/cluster_state.h"
 #include "framework/engine.h"
 #include "framework/explanation.h"
+#include "framework/extender_calls.h"
 
 namespace berth::sim {
 
@@ -20,8 +23,12 @@ void Fill(cluster::ClusterState& state, const LoadedObjects& objects, const fram
 
 // Judges `pod` as if it were not bound. Its own nomination decides whether it may preempt; it does not narrow the
 // nodes: all that fit are scored. REQUIRES: the pod is one of `objects.of<Pod>()`.
+// `extenders`: are asked for real, about every node that fits, and waited for; none binds. `skipped` is told of those
+// whose failure does not count; may be null.
 framework::Explanation ExplainOffline(framework::Engine& engine, const framework::Profile& profile,
-                                      const LoadedObjects& objects, const Pod& pod);
+                                      const LoadedObjects& objects, const Pod& pod,
+                                      const std::vector<std::shared_ptr<framework::Extender>>& extenders = {},
+                                      const std::function<void(const framework::SkippedExtender&)>& skipped = nullptr);
 
 // The pod `namespace/name`, or `name` in namespace default; null when it is not there.
 std::shared_ptr<const Pod> FindPod(const LoadedObjects& objects, const std::string& name);

@@ -312,6 +312,7 @@ ScenarioLoad LoadScenarioFromText(std::string_view text, const std::string& path
   if (!input.seed_given) generated.seed = load.scenario.seed.value_or(generated.seed);
   ScenarioWorld world(generated, input.annotations ? input.annotations(load.scenario.config) : AnnotationKeys(), path,
                       load);
+  world.TellSources(input.source);
   world.Load(files);
   std::set<Key> patched;
   for (const WrittenStep& step : reader.steps)
@@ -342,6 +343,7 @@ ScenarioLoad LoadScenario(const std::string& path, const ScenarioInput& input) {
 ScenarioLoad LoadWithoutScenario(const ScenarioInput& input) {
   ScenarioLoad load;
   ScenarioWorld world(input.generated, input.annotations ? input.annotations("") : AnnotationKeys(), "", load);
+  world.TellSources(input.source);
   world.Load(input.files);
   CheckAskedFor(world, input.asked_for, load);
   return load;

@@ -70,6 +70,8 @@ struct ScenarioInput {
   // Which annotations of pods and nodes are kept for plugins, when the scenario names this configuration (empty: none);
   // asked before objects are read. Null: none.
   std::function<AnnotationKeys(const std::string& config)> annotations = {};
+  // As LoadOptions::source, of the objects that are there at 0s.
+  SourceFn source = {};
 };
 
 struct ScenarioLoad {

@@ -160,6 +160,7 @@ void ScenarioWorld::CheckUid(const Pod& pod, std::vector<LoadError>& errors) {
 void ScenarioWorld::Load(const std::vector<std::string>& paths) {
   LoadOptions options;
   options.annotations = annotations_;
+  options.source = source_;
   options.unread_kind = [&](const std::string& api_version, const std::string& kind, const std::string& file) {
     out_.warnings.push_back(file + ": objects of kind " + kind + " (" + api_version + ") are ignored");
   };

@@ -47,6 +47,8 @@ class ScenarioWorld {
 
   // `annotations`: those of pods and nodes that are kept for plugins, besides what the simulated cluster reads itself.
   ScenarioWorld(const GenerateOptions& generated, AnnotationKeys annotations, std::string prefix, ScenarioLoad& out);
+  // From now on told of the JSON of objects in files. May be null.
+  void TellSources(SourceFn source) { source_ = std::move(source); }
 
   // Reads the objects of 0s into out.scenario.objects. Call once, first.
   void Load(const std::vector<std::string>& paths);
@@ -80,6 +82,7 @@ class ScenarioWorld {
 
   Generator generator_;
   AnnotationKeys annotations_;
+  SourceFn source_;
   std::string prefix_;
   ScenarioLoad& out_;
   std::map<Key, Entry> entries_;

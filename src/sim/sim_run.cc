@@ -39,6 +39,7 @@ class Runner {
     how.seed = how.cluster.seed = options_.seed;
     how.verify = options_.verify;
     how.log = options_.log;
+    how.extenders = options_.extenders;
     if (options_.faults) how.cluster.faults = Faults::Default();
     Result<std::unique_ptr<Simulation>> made = Simulation::Make(config, registry, how, &log_);
     if (!made.ok()) return made.error();

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "berth/registry.h"
 #include "config/types.h"
 #include "framework/explanation.h"
+#include "framework/extender.h"
 #include "sim/scenario.h"
 
 namespace berth::sim {
@@ -33,7 +35,8 @@ struct RunOptions {
   bool verify = false;       // decide everything twice, from memory and in full, and compare
   std::string explain = {};  // namespace/name of the pod whose last decision is kept in full; empty: none
   LogSink* log = nullptr;    // of the plugins, in virtual time; may be null
-  std::function<void(const RunProgress&)> progress = {};  // may be empty; called now and then
+  std::vector<std::shared_ptr<framework::Extender>> extenders = {};  // asked for real; they do not bind
+  std::function<void(const RunProgress&)> progress = {};             // may be empty; called now and then
 };
 
 // A pod that is there at the end.

@@ -28,6 +28,14 @@ ApiStatus CheckPod(const Pod& pod) {
   return {422, std::string(kRunForPath) + ": " + problem};
 }
 
+// The same of any object.
+ApiStatus CheckObject(const ClusterObject& object) {
+  if (const auto* pod = std::get_if<Ptr<Pod>>(&object)) return CheckPod(**pod);
+  const auto* storage_class = std::get_if<Ptr<StorageClass>>(&object);
+  const std::string problem = storage_class != nullptr ? VolumeTimes::Problem(**storage_class) : "";
+  return problem.empty() ? ApiStatus{} : ApiStatus{422, problem};
+}
+
 bool IsNull(const ClusterObject& object) {
   return std::visit([](const auto& ptr) { return ptr == nullptr; }, object);
 }
@@ -36,7 +44,11 @@ bool IsNull(const ClusterObject& object) {
 
 SimulatedCluster::SimulatedCluster(util::TimerQueue& agenda, const Clock& clock, util::Inbox& inbox,
                                    ClusterOptions options)
-    : agenda_(agenda), clock_(clock), inbox_(inbox), options_(options), random_(options.seed) {}
+    : agenda_(agenda), clock_(clock), inbox_(inbox), options_(options), random_(options.seed) {
+  volumes_ = std::make_unique<VolumeController>(
+      *this, [this](Duration delay, std::function<void()> fn) { Later(delay, std::move(fn)); },
+      [this](const std::string& claim) { return Hit(options_.faults.provision, "no volume for", claim); });
+}
 
 SimulatedCluster::~SimulatedCluster() { owner_.Leave(); }
 
@@ -44,9 +56,7 @@ ApiStatus SimulatedCluster::Create(ClusterObject object) {
   if (IsNull(object)) return {400, "no object"};
   const Kind kind = KindOf(object);
   if (MetaOf(object).name.empty()) return {422, std::string(ToString(kind)) + ": metadata.name: must not be empty"};
-  if (kind == Kind::kPod) {
-    if (ApiStatus bad = CheckPod(*std::get<Ptr<Pod>>(object)); !bad.ok()) return bad;
-  }
+  if (ApiStatus bad = CheckObject(object); !bad.ok()) return bad;
   std::string key = KeyOf(MetaOf(object));
   Table& objects = shelf(kind).objects;
   if (objects.contains(key)) return {409, std::string(ToString(kind)) + " \"" + key + "\" already exists"};
@@ -91,6 +101,7 @@ ApiStatus SimulatedCluster::Update(Kind kind, std::string_view ns, std::string_v
   meta.creation_time = old.creation_time;
   meta.deletion_time = old.deletion_time;
   if (kind != Kind::kPod) {
+    if (ApiStatus bad = CheckObject(after); !bad.ok()) return bad;
     meta.resource_version = NextVersion();
     Replace(it->second, WithMeta(after, std::move(meta)));
     return {};

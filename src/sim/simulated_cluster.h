@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "client/cluster_api.h"
+#include "sim/volume_controller.h"
 #include "util/inbox.h"
 #include "util/owner_link.h"
 #include "util/random.h"
@@ -37,6 +38,7 @@ struct Faults {
   int reordered = 0;     // per event: sent after its successor, if one is under way at the same time
   int touched = 0;       // per write on a pod: somebody changes the pod (a version, nothing else) just before
   int slow = 0;          // per request: takes kSlowFactor times as long
+  int provision = 0;     // per volume to be made: it cannot be
 
   static Faults None() { return {}; }
   static Faults Default();  // some of everything: what `--faults` turns on
@@ -52,6 +54,7 @@ struct ClusterOptions {
   Duration start_time = Duration::Seconds(1);  // bound to Running
   Duration stop_time = Duration::Seconds(1);   // deletion asked to gone, for pods on a node
   size_t history = 10'000;                     // changes that a watch can resume over
+  bool binds_volumes = true;                   // there is a volume controller
 };
 
 // The store behind the door, and the world's own hands: users and controllers create, change and delete objects
@@ -64,7 +67,8 @@ struct ClusterOptions {
 // annotation `sim.berth.dev/run-for` ("90s"; 422 when it cannot be read) makes it succeed that long after its start,
 // and may be changed while it runs. Deleting a pod that is not bound, or has finished, removes it at once; any other is
 // terminating first and gone after stop_time. Finished pods stay in the store until they are deleted. Every change,
-// deletion and binding carries a new, higher resource version; a patch that changes nothing has none.
+// deletion and binding carries a new, higher resource version; a patch that changes nothing has none. Volumes and
+// claims are bound, and made, by a VolumeController.
 //
 // Deterministic: with equal calls, options and seed everything happens the same way.
 // Thread safety: none. Callbacks go through the inbox.
@@ -113,6 +117,8 @@ class SimulatedCluster final : public client::ClusterApi {
   void Bind(const client::ObjectName& pod, const std::string& node, client::Answer done) override;
   void PatchPodStatus(const client::PodStatusPatch& patch, client::Answer done) override;
   void DeletePod(const client::ObjectName& pod, client::Answer done) override;
+  void PatchVolume(const VolumeClaimPatch& patch, client::VersionAnswer done) override;
+  void PatchClaim(const ClaimNodePatch& patch, client::VersionAnswer done) override;
   void PostEvent(const client::EventRecord& event, client::Answer done) override;
   void PatchEvent(const client::EventRecord& event, client::Answer done) override;
   void GetLease(const std::string& ns, const std::string& name,
@@ -166,6 +172,9 @@ class SimulatedCluster final : public client::ClusterApi {
   void Reply(std::function<void()> fn);
   void Read(const Fate& fate, std::function<std::function<void()>()> effect);
   void Write(const client::ObjectName& pod, std::function<client::ApiStatus()> effect, client::Answer done);
+  // Patches an object of another kind: `Patch` says how (client/volume_writes.h).
+  template <class T, class Patch>
+  void PatchObject(const std::string& ns, const std::string& name, const Patch& patch, client::VersionAnswer done);
 
   // simulated_cluster_watch.cc: who hears of what.
   void Record(const ClusterObject* before, const ClusterObject* after);
@@ -202,6 +211,7 @@ class SimulatedCluster final : public client::ClusterApi {
   uint64_t events_posted_ = 0;
   std::map<std::string, client::EventRecord> events_;  // by namespace and name; those that somebody waited for
   uint64_t version_ = 1;
+  std::unique_ptr<VolumeController> volumes_;
   util::Owner<SimulatedCluster> owner_{this};  // of what the agenda and the inbox hold
 };
 

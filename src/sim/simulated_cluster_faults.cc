@@ -15,12 +15,13 @@ Faults Faults::Default() {
           .duplicate = 20,
           .reordered = 20,
           .touched = 20,
-          .slow = 20};
+          .slow = 20,
+          .provision = 50};
 }
 
 bool Faults::any() const {
   return watch_cut > 0 || too_old > 0 || conflict > 0 || throttled > 0 || server_error > 0 || lost_answer > 0 ||
-         duplicate > 0 || reordered > 0 || touched > 0 || slow > 0;
+         duplicate > 0 || reordered > 0 || touched > 0 || slow > 0 || provision > 0;
 }
 
 // A fault that is off draws nothing: calm runs do not depend on the seed.

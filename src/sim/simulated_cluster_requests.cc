@@ -2,6 +2,7 @@
 // The door of the simulated cluster: requests travel to the store, and answers back, in virtual time.
 #include <utility>
 
+#include "client/volume_writes.h"
 #include "sim/simulated_cluster.h"
 #include "sim/simulated_cluster_internal.h"
 
@@ -78,6 +79,36 @@ void SimulatedCluster::GetPod(const std::string& ns, const std::string& name,
 void SimulatedCluster::Bind(const ObjectName& pod, const std::string& node, client::Answer done) {
   Write(
       pod, [this, pod, node] { return BindPod(pod, node); }, std::move(done));
+}
+
+template <class T, class Patch>
+void SimulatedCluster::PatchObject(const std::string& ns, const std::string& name, const Patch& patch,
+                                   client::VersionAnswer done) {
+  const Fate fate = Draw(Access::kWrite, KeyOf(ns, name));
+  Read(fate, [this, fate, ns, name, patch, done = std::move(done)]() -> std::function<void()> {
+    ApiStatus status = fate.refusal;
+    std::string version;
+    if (status.ok()) {
+      const ClusterObject* const found = Find(InfoOf<T>().kind, ns, name);
+      const Ptr<T> before = found != nullptr ? std::get<Ptr<T>>(*found) : nullptr;
+      status = client::CheckVersion(patch, before.get());
+      auto after = before ? std::make_shared<T>(*before) : nullptr;
+      if (status.ok() && client::Apply(patch, *after))
+        status =
+            Update(InfoOf<T>().kind, ns, name, [&](const ClusterObject&) -> ClusterObject { return Ptr<T>(after); });
+      if (status.ok()) version = MetaOf(*Find(InfoOf<T>().kind, ns, name)).resource_version;
+      if (fate.lost) status = ConnectionLost();
+    }
+    return [done, status = std::move(status), version = std::move(version)] { done(status, version); };
+  });
+}
+
+void SimulatedCluster::PatchVolume(const VolumeClaimPatch& patch, client::VersionAnswer done) {
+  PatchObject<PersistentVolume>("", patch.volume, patch, std::move(done));
+}
+
+void SimulatedCluster::PatchClaim(const ClaimNodePatch& patch, client::VersionAnswer done) {
+  PatchObject<PersistentVolumeClaim>(patch.namespace_, patch.name, patch, std::move(done));
 }
 
 void SimulatedCluster::PatchPodStatus(const client::PodStatusPatch& patch, client::Answer done) {

@@ -79,6 +79,7 @@ void SimulatedCluster::OpenWatch(Kind kind, const std::shared_ptr<Watcher>& watc
 // One change of the store, at version_. Null: it was not there before, or is not any more.
 void SimulatedCluster::Record(const ClusterObject* before, const ClusterObject* after) {
   const Kind kind = KindOf(before != nullptr ? *before : *after);
+  if (options_.binds_volumes) volumes_->Changed(before, after);
   const bool was = before != nullptr && Visible(*before);
   const bool is = after != nullptr && Visible(*after);
   if (!was && !is) return;

@@ -3,6 +3,7 @@
 #include "sim/simulation.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 namespace berth::sim {
@@ -25,6 +26,8 @@ Result<std::unique_ptr<Simulation>> Simulation::Make(const config::SchedulerConf
   scheduler_options.log = options.log;
   scheduler_options.max_bindings = options.max_bindings;
   scheduler_options.events = options.events;
+  scheduler_options.extenders = options.extenders;
+  scheduler_options.max_consultations = 1;
   Result<std::unique_ptr<cycle::Scheduler>> scheduler = cycle::Scheduler::Make(
       config, registry, simulation->cluster_, simulation->inbox_, simulation->clock_, scheduler_options);
   if (!scheduler.ok()) return scheduler.error();
@@ -53,6 +56,11 @@ bool Simulation::NowHappens() {
   const bool letters = !inbox_.empty();
   const bool more = scheduler_->RunOnce();
   const bool attempted = scheduler_->attempted();
+  // Whoever is asked outside knows nothing of virtual time: until he answers, nothing happens.
+  while (scheduler_->consultations() > 0) {
+    inbox_.WaitFor(std::chrono::seconds(1));
+    scheduler_->Apply();
+  }
   if (attempted) busy_until_ = now + options_.attempt_time;
   return letters || more || attempted;
 }

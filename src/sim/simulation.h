@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "berth/error.h"
 #include "berth/registry.h"
@@ -32,6 +33,8 @@ struct SimulationOptions {
   size_t max_bindings = 0;
   std::optional<client::EventWriterOptions> events = std::nullopt;
   LogSink* log = nullptr;  // of the plugins, in virtual time; may be null, else it outlives the simulation
+  // Asked for real, one decision at a time, while virtual time stands still.
+  std::vector<std::shared_ptr<framework::Extender>> extenders = {};
 };
 
 // While the scheduling thread is at an attempt (attempt_time), the world goes on and letters wait, as in production.

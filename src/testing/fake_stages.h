@@ -86,7 +86,11 @@ struct PermitFake final : PermitPlugin {
 struct PreBindFake final : PreBindPlugin {
   std::function<PreFlight()> flight;
   std::function<void(Done)> fn;
+  std::function<void(const std::string& cause)> cancel;
   PreFlight PreBindPreFlight(const Placement&, StateSlot&) const override { return flight ? flight() : PreFlight{}; }
+  void CancelPreBind(const Placement&, StateSlot&, const std::string& cause) const override {
+    if (cancel) cancel(cause);
+  }
   void PreBind(const Placement&, StateSlot&, Done done) const override { fn(std::move(done)); }
 };
 

@@ -24,11 +24,13 @@ struct PodPlan {
 
 class StoryMaker {
  public:
-  explicit StoryMaker(uint64_t seed) : random_(seed * 2 + 1) { story_.seed = seed; }
+  // Every third story is about volumes, too.
+  explicit StoryMaker(uint64_t seed) : random_(seed * 2 + 1), storage_(seed % 3 == 0) { story_.seed = seed; }
 
   Story Make() {
     story_.faults = MakeFaults();
     MakeClasses();
+    if (storage_) MakeStorage();
     const int nodes = 1 + random_.Below(4);
     for (int i = 0; i < nodes; ++i) CreateNode();
     for (int i = random_.Below(6); i > 0; --i) CreatePod();
@@ -61,7 +63,8 @@ class StoryMaker {
             .duplicate = some(200),
             .reordered = some(300),
             .touched = some(200),
-            .slow = some(200)};
+            .slow = some(200),
+            .provision = some(200)};
   }
 
   // One kind of request often goes wrong: what is tried again has time to meet something else.
@@ -123,6 +126,64 @@ class StoryMaker {
     add("high", 1000, "PreemptLowerPriority");
     add("higher", 2000, "PreemptLowerPriority");
     add("polite", 1500, "Never");
+  }
+
+  // Disks of nodes, volumes that are made when a node is known, and volumes that are made at once.
+  void MakeStorage() {
+    const auto add = [&](const char* name, const char* provisioner, const char* mode, Value annotations) {
+      Add("apply", Object({{"apiVersion", Text("storage.k8s.io/v1")},
+                           {"kind", Text("StorageClass")},
+                           {"metadata", Object({{"name", Text(name)}, {"annotations", std::move(annotations)}})},
+                           {"provisioner", Text(provisioner)},
+                           {"volumeBindingMode", Text(mode)}}));
+    };
+    add("disk", "kubernetes.io/no-provisioner", "WaitForFirstConsumer", Object({}));
+    add("made", "made.example.com", "WaitForFirstConsumer",
+        Object({{"sim.berth.dev/provision-failures", Text(random_.Of({"0", "0", "1"}))},
+                {"sim.berth.dev/topology-key", Text("kubernetes.io/hostname")}}));
+    add("now", "now.example.com", "Immediate", Object({}));
+    for (int i = 2 + random_.Below(5); i > 0; --i) CreateDisk();
+  }
+  void CreateDisk() {
+    const std::string node = "n" + std::to_string(random_.Below(4));
+    Value host =
+        Object({{"key", Text("kubernetes.io/hostname")}, {"operator", Text("In")}, {"values", List({Text(node)})}});
+    Value terms = List({Object({{"matchExpressions", List({std::move(host)})}})});
+    Add("apply",
+        Object({{"apiVersion", Text("v1")},
+                {"kind", Text("PersistentVolume")},
+                {"metadata", Object({{"name", Text("disk-" + std::to_string(disks_++))}})},
+                {"spec", Object({{"capacity", Object({{"storage", Text(random_.Of({"1Gi", "2Gi", "5Gi"}))}})},
+                                 {"accessModes", List({Text("ReadWriteOnce")})},
+                                 {"storageClassName", Text("disk")},
+                                 {"local", Object({{"path", Text("/mnt/disk")}})},
+                                 {"nodeAffinity",
+                                  Object({{"required", Object({{"nodeSelectorTerms", std::move(terms)}})}})}})}}));
+  }
+  // A pod's volumes. Most have claims of their own, which may come after the pod; some share one.
+  Value Volumes(const std::string& ns) {
+    Value volumes = List({});
+    for (int i = random_.Percent(25) ? 2 : 1; i > 0; --i) {
+      std::string claim = "claim-" + std::to_string(claims_);
+      if (claims_ > 0 && random_.Percent(15)) {
+        claim =
+            "claim-" + std::to_string(random_.Below(claims_));  // perhaps of another namespace: then it is not there
+      } else {
+        ++claims_;
+        Value object = Object(
+            {{"apiVersion", Text("v1")},
+             {"kind", Text("PersistentVolumeClaim")},
+             {"metadata", Object({{"name", Text(claim)}, {"namespace", Text(ns)}})},
+             {"spec", Object({{"accessModes", List({Text("ReadWriteOnce")})},
+                              {"storageClassName", Text(random_.Of({"disk", "disk", "made", "now"}))},
+                              {"resources",
+                               Object({{"requests", Object({{"storage", Text(random_.Of({"1Gi", "2Gi"}))}})}})}})}});
+        AddAt(now_ + (random_.Percent(80) ? 0 : 1 + random_.Below(3000)), "apply", std::move(object));
+      }
+      volumes.Append(Object(
+          {{"name", Text("v" + std::to_string(i))}, {"persistentVolumeClaim", Object({{"claimName", Text(claim)}})}}));
+    }
+    return volumes;
   }
 
   Value Allocatable() {
@@ -228,6 +289,7 @@ class StoryMaker {
       spec.Set("nodeName", Text(AnyNode()));
     }
     spec.Set("containers", Containers(random_.Percent(12)));
+    if (storage_ && random_.Percent(50)) spec.Set("volumes", Volumes(plan.ns));
     plan.manifest = Object({{"apiVersion", Text("v1")}, {"kind", Text("Pod")}, {"metadata", meta}, {"spec", spec}});
     plan.there = true;
     Add("apply", plan.manifest);
@@ -260,6 +322,7 @@ class StoryMaker {
   }
 
   void OneThing() {
+    if (storage_ && random_.Percent(6)) return CreateDisk();
     const int dice = random_.Below(100);
     if (dice < 45) return CreatePod();
     if (dice < 72) {
@@ -329,6 +392,8 @@ class StoryMaker {
   }
 
   Random random_;
+  const bool storage_;
+  int disks_ = 0, claims_ = 0;  // made so far
   Story story_;
   int now_ = 0;
   std::vector<int> times_;                           // of the story's steps

@@ -20,7 +20,7 @@ struct NamedFault {
   const char* name;
   int sim::Faults::*value;
 };
-constexpr std::array<NamedFault, 10> kFaults = {{{"watch_cut", &sim::Faults::watch_cut},
+constexpr std::array<NamedFault, 11> kFaults = {{{"watch_cut", &sim::Faults::watch_cut},
                                                  {"too_old", &sim::Faults::too_old},
                                                  {"conflict", &sim::Faults::conflict},
                                                  {"throttled", &sim::Faults::throttled},
@@ -29,7 +29,8 @@ constexpr std::array<NamedFault, 10> kFaults = {{{"watch_cut", &sim::Faults::wat
                                                  {"duplicate", &sim::Faults::duplicate},
                                                  {"reordered", &sim::Faults::reordered},
                                                  {"touched", &sim::Faults::touched},
-                                                 {"slow", &sim::Faults::slow}}};
+                                                 {"slow", &sim::Faults::slow},
+                                                 {"provision", &sim::Faults::provision}}};
 
 bool Same(const sim::Faults& a, const sim::Faults& b) {
   for (const NamedFault& fault : kFaults)

@@ -3,6 +3,7 @@
 #include "world.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <set>
 #include <utility>
@@ -122,6 +123,7 @@ class World final : public cycle::Observer {
       if (with_log_) Log("store binds " + FullName(before) + " to " + node);
       if (!outside_ && Foreign(before.name())) Fail("foreign pod", "we bound " + FullName(before) + " to " + node);
       account_->OnStoreBind(before, node, outside_);
+      if (!outside_) CheckVolumes(before, node);
     };
     cluster().on_event = [this](const client::EventRecord& event) {
       if (with_log_)
@@ -202,6 +204,7 @@ class World final : public cycle::Observer {
     CompareLists();
     ForEachPending([this](const Pod& pod, const framework::Profile& profile) { CheckPending(pod, profile); });
     CheckForeign();
+    CheckClaims();
     if (scheduler().queue().recorded_events() != 0) Fail("leftovers", "events are recorded though no pod is in flight");
   }
 
@@ -219,9 +222,10 @@ class World final : public cycle::Observer {
         const ClusterObject* copy = known.Find(meta.namespace_, meta.name);
         if (!copy) return Fail("stale list", std::string(ToString(kind)) + " " + FullName(meta) + " is not known");
         // What the simulator alone reads of an object is not shown to the scheduler.
-        const bool same = meta.annotations.empty() ? *copy == object
-                                                   : MetaOf(*copy).resource_version == meta.resource_version &&
-                                                         MetaOf(*copy).annotations.empty();
+        const bool whole = kind != Kind::kPod && kind != Kind::kNode;
+        const bool same = whole || meta.annotations.empty() ? *copy == object
+                                                            : MetaOf(*copy).resource_version == meta.resource_version &&
+                                                                  MetaOf(*copy).annotations.empty();
         if (!same)
           Fail("stale list", std::string(ToString(kind)) + " " + FullName(meta) + " is at version " +
                                  meta.resource_version + ", known is " + MetaOf(*copy).resource_version);
@@ -248,13 +252,46 @@ class World final : public cycle::Observer {
     return scheduler().engine().Judge(profile, pod, snapshot, options).kind == framework::Judgement::Kind::kFits;
   }
   // Upstream's InterPodAffinity does not hear of a pod that goes with its node, nor of the last one that a pod wants to
-  // be with although it would do alone.
+  // be with although it would do alone. VolumeBinding does not hear of volumes that a pod gives back unwritten.
   bool MayOversleep(const Pod& pod) {
     if (account_->resized_on_the_way()) return true;
     const queue::QueuedPodInfo* info = scheduler().queue().Find(FullName(pod));
     if (!info) return false;
     const std::vector<std::string> names = scheduler().queue().RejectorNames(*info);
-    return std::find(names.begin(), names.end(), "InterPodAffinity") != names.end();
+    const auto is_among = [&](const char* name) { return std::find(names.begin(), names.end(), name) != names.end(); };
+    return is_among("InterPodAffinity") || is_among("VolumeBinding");
+  }
+  template <class T>
+  Ptr<T> Stored(const std::string& ns, const std::string& name) {
+    const ClusterObject* found = cluster().Find(InfoOf<T>().kind, ns, name);
+    return found ? std::get<Ptr<T>>(*found) : nullptr;
+  }
+  // A pod that we bind has volumes of its own that its node reaches.
+  void CheckVolumes(const Pod& pod, const std::string& node) {
+    const auto there = Stored<Node>("", node);
+    for (const PodVolume& volume : pod.volumes) {
+      if (volume.kind != VolumeKind::kClaim) continue;
+      const std::string what = FullName(pod) + " was bound to " + node + ", but its claim " + volume.source;
+      const auto claim = Stored<PersistentVolumeClaim>(pod.namespace_(), volume.source);
+      if (!claim || claim->volume_name.empty()) return Fail("volumes", what + " is not bound");
+      const auto bound = Stored<PersistentVolume>("", claim->volume_name);
+      if (!bound || !bound->claim_ref || bound->claim_ref->uid != claim->meta.uid)
+        return Fail("volumes", what + " has a volume that is not its own: " + claim->volume_name);
+      if (there && bound->node_affinity && !bound->node_affinity->Matches(node, there->meta.labels))
+        return Fail("volumes", what + " has a volume that is not reached from there: " + claim->volume_name);
+    }
+  }
+  // No volume has two claims, and no claim half a volume.
+  void CheckClaims() {
+    std::map<std::string, std::string> owners;
+    cluster().ForEach(Kind::kPersistentVolumeClaim, [&](const ClusterObject& object) {
+      const PersistentVolumeClaim& claim = *std::get<Ptr<PersistentVolumeClaim>>(object);
+      if (claim.volume_name.empty()) return;
+      const auto [owner, first] = owners.emplace(claim.volume_name, FullName(claim.meta));
+      if (!first)
+        Fail("volumes",
+             "volume " + claim.volume_name + " has claims " + owner->second + " and " + FullName(claim.meta));
+    });
   }
   // The condition says why; `exactly`: in the words of the last attempt. (When the watch lags it may still have those
   // of the attempt before: the scheduler believed the condition that it saw, as upstream does.)

@@ -41,6 +41,11 @@ class Comparison {
       Same("nominated node", pod.nominated_node_name, Node());
       return;
     }
+    if (Failed()) {  // the cycle ends there: the message is compared, and nothing is counted
+      Same("kind", static_cast<int>(Judgement::Kind::kFailed), static_cast<int>(decision_.kind));
+      Same("node", std::string("(none)"), Node());
+      return;
+    }
     if (Stable("nodes.feasible")) Feasible();
     if (Stable("winners")) Winners();
     if (!gave_up_early_ && Stable("nodes.plugin") && Stable("nodes.reasons") && Stable("nodes.feasible")) Reasons();
@@ -69,6 +74,12 @@ class Comparison {
   void Same(const std::string& what, const T& want, const U& got) {
     if (Text(want) != Text(got))
       differences.push_back("decision: " + what + ": kube-scheduler says " + Text(want) + ", berth says " + Text(got));
+  }
+  bool Failed() const {
+    return std::any_of(nodes_.begin(), nodes_.end(), [](const auto& node) {
+      const Value* code = node.second->Find("code");
+      return code && code->text() == "Error";
+    });
   }
   std::string Node() const { return decision_.row == kNoRow ? "(none)" : snapshot_.node(decision_.row).name(); }
 

@@ -18,6 +18,7 @@ constexpr Duration kAttemptTime = Duration::Millis(1);  // as in the recordings
 sim::ClusterOptions NoDelays() {
   sim::ClusterOptions options;
   options.answer_latency = options.watch_latency = options.start_time = options.stop_time = Duration{};
+  options.binds_volumes = false;  // no controllers were there when stories were recorded
   return options;
 }
 

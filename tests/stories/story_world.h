@@ -49,6 +49,12 @@ class Door final : public client::ClusterApi {
     cluster_.PatchPodStatus(patch, done);
   }
   void DeletePod(const client::ObjectName& pod, client::Answer done) override;
+  void PatchVolume(const VolumeClaimPatch& patch, client::VersionAnswer done) override {
+    cluster_.PatchVolume(patch, std::move(done));
+  }
+  void PatchClaim(const ClaimNodePatch& patch, client::VersionAnswer done) override {
+    cluster_.PatchClaim(patch, std::move(done));
+  }
   void PostEvent(const client::EventRecord& event, client::Answer done) override {
     cluster_.PostEvent(event, std::move(done));
   }

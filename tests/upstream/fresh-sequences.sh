@@ -7,12 +7,14 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 count=64
 . "$here/fresh-common.sh"
-echo "fresh sequences: seed $seed, $count of them"
+volumes=$((count / 4))
+echo "fresh sequences: seed $seed, $count of them, and $volumes about volumes"
 "$oracle" sequences --seed "$seed" --count "$count" -o "$scratch/new.jsonl"
+"$oracle" sequences --family volumes --seed "$seed" --count "$volumes" >>"$scratch/new.jsonl"
 status=0
 "$@" --place "$scratch/new.jsonl" >"$scratch/placed.jsonl" || status=$?
 if [ "$status" -eq 0 ]; then
   "$oracle" sequences --judge -o "$scratch/sequences.jsonl" <"$scratch/placed.jsonl"
   "$@" "$scratch/sequences.jsonl" || status=$?
 fi
-finish "$status" "sequences" "$@"
+finish "$status" "sequences [--family volumes]" "$@"

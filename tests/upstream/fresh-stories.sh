@@ -7,12 +7,14 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 count=400
 . "$here/fresh-common.sh"
-echo "fresh stories: seed $seed, $count of them"
+volumes=$((count / 4))
+echo "fresh stories: seed $seed, $count of them, and $volumes about volumes"
 "$oracle" stories --kind generated --seed "$seed" --count "$count" -o "$scratch/stories.jsonl"
+"$oracle" stories --kind generated-volumes --seed "$seed" --count "$volumes" >>"$scratch/stories.jsonl"
 status=0
 "$@" "$scratch/stories.jsonl" >"$scratch/report" || status=$?
 cat "$scratch/report"
-[ "$status" -eq 1 ] || finish "$status" "stories --kind generated" "$@"
+[ "$status" -eq 1 ] || finish "$status" "stories --kind generated[-volumes]" "$@"
 
 # unsteady FILE: whether kube-scheduler tells the story in another way when asked again.
 unsteady() {
@@ -31,6 +33,6 @@ for file in $(sed -n 's/^FAILED .*(again: .* \(.*\.jsonl\))$/\1/p' "$scratch/rep
     failed=$((failed + 1))
   fi
 done
-[ $((passed_over)) -gt 0 ] || finish 1 "stories --kind generated" "$@"
-echo "$((count - passed_over - failed)) passed, $failed failed"
-[ "$failed" -eq 0 ] || finish 1 "stories --kind generated" "$@"
+[ $((passed_over)) -gt 0 ] || finish 1 "stories --kind generated[-volumes]" "$@"
+echo "$((count + volumes - passed_over - failed)) passed, $failed failed"
+[ "$failed" -eq 0 ] || finish 1 "stories --kind generated[-volumes]" "$@"

@@ -4,10 +4,10 @@
 # RUNNER is called with the case files after its own arguments; its exit code is ours.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-count=630
+count=700
 . "$here/fresh-common.sh"
-families="resources taints nodeaffinity interpod spread scores preemption mixed nominated"
-each=$(((count + 8) / 9))
+families="resources taints nodeaffinity interpod spread scores preemption mixed nominated volumes"
+each=$(((count + 9) / 10))
 echo "fresh cases: seed $seed, $each of each family"
 files=
 for family in $families; do

@@ -11,9 +11,12 @@ count=${3:-80}
 oracle=$("$here/build-oracle.sh")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-"$oracle" sequences --seed "$seed" --count "$count" -o "$scratch/new.jsonl"
-"$runner" --place "$scratch/new.jsonl" >"$scratch/placed.jsonl"
-"$oracle" sequences --judge -o "$scratch/generated.jsonl" <"$scratch/placed.jsonl"
-gzip -n -9 <"$scratch/generated.jsonl" >"$scratch/generated.jsonl.gz"
-mv "$scratch/generated.jsonl.gz" "$here/../sequences/generated.jsonl.gz"
-du -h "$here/../sequences/generated.jsonl.gz"
+"$oracle" sequences --seed "$seed" --count "$count" -o "$scratch/generated-new.jsonl"
+"$oracle" sequences --family volumes --seed "$seed" --count "$((count / 4))" -o "$scratch/volumes-new.jsonl"
+for name in generated volumes; do
+  "$runner" --place "$scratch/$name-new.jsonl" >"$scratch/placed.jsonl"
+  "$oracle" sequences --judge -o "$scratch/$name.jsonl" <"$scratch/placed.jsonl"
+  gzip -n -9 <"$scratch/$name.jsonl" >"$scratch/$name.jsonl.gz"
+  mv "$scratch/$name.jsonl.gz" "$here/../sequences/$name.jsonl.gz"
+done
+du -h "$here/../sequences"/*.jsonl.gz

@@ -12,7 +12,9 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 "$oracle" stories --kind written -o "$scratch/written.jsonl"
 "$oracle" stories --kind generated --seed "$seed" --count "$count" -o "$scratch/generated.jsonl"
-for kind in written generated; do
+"$oracle" stories --kind volumes -o "$scratch/volumes.jsonl"
+"$oracle" stories --kind generated-volumes --seed "$seed" --count "$((count / 2))" -o "$scratch/generated-volumes.jsonl"
+for kind in written generated volumes generated-volumes; do
   gzip -n -9 <"$scratch/$kind.jsonl" >"$scratch/$kind.jsonl.gz"
   mv "$scratch/$kind.jsonl.gz" "$out/$kind.jsonl.gz"
 done

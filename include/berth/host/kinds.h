@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kinds of objects that a scheduler reads: one table, from which everybody takes what depends on the kind. To add
-// one: its struct (berth/object.h), a line in `Kind` and a row of `kKindTable`, its decoder (src/api) and its tests.
+// one: its struct (berth/object.h, berth/storage.h), a line in `Kind` and a row of `kKindTable`, its decoder (src/api)
+// and its tests.
 #pragma once
 
 #include <array>
@@ -15,6 +16,7 @@
 #include "berth/node.h"
 #include "berth/object.h"
 #include "berth/pod.h"
+#include "berth/storage.h"
 
 namespace berth {
 inline namespace v1 {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
@@ -15,8 +16,13 @@ inline namespace v1 {
 class SnapshotAccess {
  public:
   static const EpochCounters& Epochs(const Snapshot& snapshot) { return snapshot.data_->epochs; }
+  // The node itself, for who passes it on. REQUIRES: a live row.
+  static const std::shared_ptr<const Node>& NodeAt(const Snapshot& snapshot, Row row) {
+    return snapshot.data_->rows[row].node;
+  }
   // Which rows changed, and when. Positions mean something to this cluster only.
   static const ChangeLog& Changes(const Snapshot& snapshot) { return snapshot.Noting(epoch::kOtherRows).changes; }
+  static const AssumedObjects& Assumed(const Snapshot& snapshot) { return snapshot.data_->assumed; }
   static const std::unordered_map<Row, std::vector<const PodRecord*>>& Nominated(const Snapshot& snapshot) {
     return snapshot.Whole(row_field::kNominated).nominated;
   }

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "berth/host/assumed_objects.h"
 #include "berth/host/change_log.h"
 #include "berth/host/object_stores.h"
 #include "berth/label_column.h"
@@ -55,6 +56,7 @@ struct SnapshotData {
   std::unordered_map<Row, std::vector<const PodRecord*>> nominated;
   std::vector<int64_t> zeros;
   ObjectStores objects;
+  AssumedObjects assumed;
   EpochCounters epochs;
   ChangeLog changes;
 };

@@ -182,6 +182,6 @@ void PodCountIndex::PodRemoved(const Snapshot& snapshot, const PodRecord& pod) {
 
 void PodCountIndex::NodeChanged(const Snapshot& snapshot, Row, const Node*, const Node*) { Visit(snapshot); }
 
-void PodCountIndex::ObjectsChanged(const Snapshot& snapshot) { Visit(snapshot); }
+void PodCountIndex::ObjectsChanged(const Snapshot& snapshot, const ObjectChange&) { Visit(snapshot); }
 
 }  // namespace berth::plugins

@@ -152,7 +152,7 @@ class PodCountIndex : public PluginIndex {
   void PodAdded(const Snapshot& snapshot, const PodRecord& pod) override;
   void PodRemoved(const Snapshot& snapshot, const PodRecord& pod) override;
   void NodeChanged(const Snapshot& snapshot, Row row, const Node* before, const Node* after) override;
-  void ObjectsChanged(const Snapshot& snapshot) override;
+  void ObjectsChanged(const Snapshot& snapshot, const ObjectChange& change) override;
   uint64_t epoch() const override { return counts_.epoch() + rows_changed_; }
 
   // False: this snapshot is of a cluster that does not feed the index, and has to be scanned.

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	v1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
@@ -105,26 +106,32 @@ func (c *cluster) put(obj object) error {
 	switch o := obj.(type) {
 	case *v1.Node:
 		c.nodes++
-		if err := core.Nodes().Informer().GetStore().Add(o); err != nil {
-			return err
-		}
-		for _, handler := range c.factory.nodes {
-			handler.OnAdd(o, false)
-		}
+		return tell(core.Nodes().Informer(), c.factory.nodes, o)
 	case *v1.Pod:
-		if err := core.Pods().Informer().GetStore().Add(o); err != nil {
-			return err
-		}
 		if len(o.Spec.SchedulingGates) == 0 && c.scheduler.Profiles.HandlesSchedulerName(o.Spec.SchedulerName) {
 			c.fresh[o.UID] = true
 		}
-		for _, handler := range c.factory.pods {
-			handler.OnAdd(o, false)
-		}
+		return tell(core.Pods().Informer(), c.factory.pods, o)
 	case *v1.Namespace:
 		return core.Namespaces().Informer().GetStore().Add(o)
+	case *v1.PersistentVolume:
+		return tell(core.PersistentVolumes().Informer(), c.factory.volumes, o)
+	case *v1.PersistentVolumeClaim:
+		return tell(core.PersistentVolumeClaims().Informer(), c.factory.claims, o)
+	case *storagev1.CSINode:
+		return tell(c.factory.Storage().V1().CSINodes().Informer(), c.factory.csiNodes, o)
 	default:
 		return fmt.Errorf("objects of type %T are not for enginebench", obj)
+	}
+}
+
+// tell stores a new object and lets the handlers know.
+func tell(informer cache.SharedIndexInformer, handlers []cache.ResourceEventHandler, obj object) error {
+	if err := informer.GetStore().Add(obj); err != nil {
+		return err
+	}
+	for _, handler := range handlers {
+		handler.OnAdd(obj, false)
 	}
 	return nil
 }
@@ -246,10 +253,10 @@ func (p podClient) Patch(_ context.Context, name string, _ types.PatchType, data
 	return nil, nil
 }
 
-// capturingFactory is upstream's factory; it keeps the handlers of pods and nodes, whose events the run tells itself.
+// capturingFactory is upstream's factory; it keeps the handlers of the kinds whose events the run tells itself.
 type capturingFactory struct {
 	informers.SharedInformerFactory
-	pods, nodes []cache.ResourceEventHandler
+	pods, nodes, volumes, claims, csiNodes []cache.ResourceEventHandler
 }
 
 func (f *capturingFactory) Core() core.Interface {

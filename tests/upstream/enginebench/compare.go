@@ -39,6 +39,10 @@ var comparisons = []comparison{
 	{"", "FitsNowhere", "5000Nodes_10000Pods", "10Nodes", 500, true},
 	{"misc", "PreemptionAsync", "5000Nodes", "5Nodes", 300, false},
 	{"misc", "SchedulingDaemonset", "15000Nodes", "5Nodes", 5000, true},
+	{"volumes", "SchedulingInTreePVs", "5000Nodes_2000Pods", "5Nodes", 300, true},
+	{"volumes", "SchedulingMigratedInTreePVs", "5000Nodes_5000Pods", "5Nodes", 100, true},
+	{"volumes", "SchedulingCSIPVs", "5000Nodes_5000Pods", "5Nodes", 100, true},
+	{"volumes", "PreemptionPVs", "1000Nodes", "5Nodes", 300, true},
 }
 
 // limits are measured pods of full-size runs, for both sides, where upstream would take more than some minutes.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	testingclock "k8s.io/utils/clock/testing"
@@ -151,8 +152,19 @@ func (r *run) createNodes(op *operation) error {
 			labels[strategy.LabelKey] = strategy.LabelValues[i%len(strategy.LabelValues)]
 		}
 		obj.SetLabels(labels)
+		var attached *storagev1.CSINode
+		if node, ok := obj.(*v1.Node); ok && op.NodeAllocatableStrategy != nil {
+			if attached, err = op.NodeAllocatableStrategy.prepare(node); err != nil {
+				return err
+			}
+		}
 		if err := r.put(obj); err != nil {
 			return err
+		}
+		if attached != nil {
+			if err := r.put(attached); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -181,7 +193,7 @@ func (r *run) createNamespaces(op *operation) error {
 	return nil
 }
 
-// createPods makes all pods before the measurement starts. Pods that are not measured are placed with upstream's default
+// createPods makes all pods, and their volumes, before the measurement starts; that they exist is told after it has started. Pods that are not measured are placed with upstream's default
 // sampling, whatever was asked for: that takes a tenth of the time.
 func (r *run) createPods(op *operation, index int) error {
 	namespace, err := r.namespaceOf(op, index)
@@ -192,14 +204,25 @@ func (r *run) createPods(op *operation, index int) error {
 	if err != nil {
 		return err
 	}
-	pods := make([]object, 0, op.Count)
+	volumes, err := volumesOf(op)
+	if err != nil {
+		return err
+	}
+	objects := make([]object, 0, op.Count) // pods, each after its claim and its volume
 	for i := range op.Count {
 		obj, err := r.make(from, i, op.Count)
 		if err != nil {
 			return err
 		}
 		obj.SetNamespace(namespace)
-		pods = append(pods, obj)
+		if pod, ok := obj.(*v1.Pod); ok && volumes != nil {
+			made, err := volumes.make(r, pod, i, op.Count)
+			if err != nil {
+				return err
+			}
+			objects = append(objects, made...)
+		}
+		objects = append(objects, obj)
 		r.paced[obj.GetUID()] = true
 		if !op.SkipWaitToCompletion {
 			r.awaited[obj.GetUID()] = true
@@ -217,8 +240,8 @@ func (r *run) createPods(op *operation, index int) error {
 		}
 		began = processCPU()
 	}
-	for _, pod := range pods {
-		if err := r.put(pod); err != nil {
+	for _, obj := range objects {
+		if err := r.put(obj); err != nil {
 			return err
 		}
 	}

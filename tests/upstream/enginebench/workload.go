@@ -16,23 +16,26 @@ import (
 
 // operation has the fields of all ops; each op has its own few.
 type operation struct {
-	Opcode                   string         `json:"opcode"`
-	Count                    int            `json:"count"`
-	CountParam               string         `json:"countParam"`
-	NodeTemplatePath         string         `json:"nodeTemplatePath"`
-	PodTemplatePath          string         `json:"podTemplatePath"`
-	NamespaceTemplatePath    string         `json:"namespaceTemplatePath"`
-	TemplatePaths            []string       `json:"templatePaths"`
-	Namespace                *string        `json:"namespace"`
-	Prefix                   string         `json:"prefix"`
-	NamespacePrefix          string         `json:"namespacePrefix"`
-	CollectMetrics           bool           `json:"collectMetrics"`
-	SkipWaitToCompletion     bool           `json:"skipWaitToCompletion"`
-	CreatePodsOp             *operation     `json:"createPodsOp"`
-	Mode                     string         `json:"mode"`
-	Number                   int            `json:"number"`
-	IntervalMilliseconds     int            `json:"intervalMilliseconds"`
-	LabelNodePrepareStrategy *labelStrategy `json:"labelNodePrepareStrategy"`
+	Opcode                   string               `json:"opcode"`
+	Count                    int                  `json:"count"`
+	CountParam               string               `json:"countParam"`
+	NodeTemplatePath         string               `json:"nodeTemplatePath"`
+	PodTemplatePath          string               `json:"podTemplatePath"`
+	NamespaceTemplatePath    string               `json:"namespaceTemplatePath"`
+	VolumeTemplatePath       string               `json:"persistentVolumeTemplatePath"`
+	ClaimTemplatePath        string               `json:"persistentVolumeClaimTemplatePath"`
+	TemplatePaths            []string             `json:"templatePaths"`
+	Namespace                *string              `json:"namespace"`
+	Prefix                   string               `json:"prefix"`
+	NamespacePrefix          string               `json:"namespacePrefix"`
+	CollectMetrics           bool                 `json:"collectMetrics"`
+	SkipWaitToCompletion     bool                 `json:"skipWaitToCompletion"`
+	CreatePodsOp             *operation           `json:"createPodsOp"`
+	Mode                     string               `json:"mode"`
+	Number                   int                  `json:"number"`
+	IntervalMilliseconds     int                  `json:"intervalMilliseconds"`
+	LabelNodePrepareStrategy *labelStrategy       `json:"labelNodePrepareStrategy"`
+	NodeAllocatableStrategy  *allocatableStrategy `json:"nodeAllocatableStrategy"`
 }
 
 type labelStrategy struct {

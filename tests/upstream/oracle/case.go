@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"slices"
 )
 
 // Case is a cluster, a question and upstream's answer.
@@ -31,7 +32,10 @@ type Explanation struct {
 	Message    string        `json:"message"`
 	Preemption *Preemption   `json:"preemption"`
 
-	failed bool // a plugin reported an error, which ends upstream's cycle: no scores, no winners, no message
+	failed    bool     // a plugin reported an error, which ends upstream's cycle: no scores, no winners
+	undecided []string // fields that upstream leaves to chance
+	nominated bool     // the pod has a node in mind
+	mistaken  bool     // a mistake of upstream's that we do not make has a part in it
 }
 
 // Rejection says who turned the pod away as a whole.
@@ -85,6 +89,12 @@ func (c *Case) judge() error {
 	}
 	c.Expected = first
 	c.Unstable = differences(first, second)
+	for _, field := range append(first.undecided, second.undecided...) {
+		if !slices.Contains(c.Unstable, field) {
+			c.Unstable = append(c.Unstable, field)
+		}
+	}
+	slices.Sort(c.Unstable)
 	return nil
 }
 

@@ -69,7 +69,8 @@ func (w *world) explain(pod *v1.Pod) (*Explanation, error) {
 	if fw == nil {
 		return nil, fmt.Errorf("no profile %q", pod.Spec.SchedulerName)
 	}
-	e := &Explanation{Pod: pod.Namespace + "/" + pod.Name, Profile: fw.ProfileName(), Nodes: []NodeVerdict{}, Winners: []string{}}
+	e := &Explanation{Pod: pod.Namespace + "/" + pod.Name, Profile: fw.ProfileName(), Nodes: []NodeVerdict{}, Winners: []string{},
+		nominated: pod.Status.NominatedNodeName != ""}
 	for _, plugin := range fw.PreEnqueuePlugins() {
 		if status := plugin.PreEnqueue(w.ctx, pod); !status.IsSuccess() {
 			e.PreFilter = &Rejection{Plugin: plugin.Name(), Code: status.Code().String(), Reasons: sorted(status.Reasons())}
@@ -89,6 +90,9 @@ func (w *world) explain(pod *v1.Pod) (*Explanation, error) {
 	diagnosis := framework.Diagnosis{NodeToStatus: framework.NewDefaultNodeToStatus()}
 	feasible, err := w.filter(fw, state, pod, all, &diagnosis, e)
 	if err != nil {
+		return nil, err
+	}
+	if err := w.doubt(fw, pod, all, e); err != nil {
 		return nil, err
 	}
 	switch {
@@ -114,7 +118,9 @@ func (w *world) filter(fw framework.Framework, state fwk.CycleState, pod *v1.Pod
 		e.PreFilter = &Rejection{Plugin: status.Plugin(), Code: status.Code().String(), Reasons: sorted(status.Reasons())}
 		diagnosis.NodeToStatus.SetAbsentNodesStatus(status)
 		diagnosis.PreFilterMsg = status.Message()
-		e.failed = !status.IsRejected()
+		if e.failed = !status.IsRejected(); e.failed {
+			e.Message = status.Message()
+		}
 		return nil, nil
 	}
 	var absent *fwk.Status
@@ -135,14 +141,25 @@ func (w *world) filter(fw framework.Framework, state fwk.CycleState, pod *v1.Pod
 		if row.Feasible {
 			feasible = append(feasible, node)
 		} else {
-			e.failed = e.failed || !status.IsRejected()
 			plugin, reasons := status.Plugin(), sorted(status.Reasons())
+			if !status.IsRejected() {
+				e.fail(status.Message())
+				reasons = []string{strings.TrimPrefix(status.Message(), fmt.Sprintf("running %q filter plugin: ", plugin))}
+			}
 			row.Plugin, row.Code, row.Reasons = &plugin, status.Code().String(), &reasons
 		}
 		e.Nodes = append(e.Nodes, row)
 	}
 	slices.SortFunc(e.Nodes, func(a, b NodeVerdict) int { return strings.Compare(a.Name, b.Name) })
 	return feasible, nil
+}
+
+// fail notes that a plugin failed on a node. Upstream reports one such node, whichever comes first.
+func (e *Explanation) fail(message string) {
+	if e.failed && e.Message != message {
+		e.undecided = append(e.undecided, "message")
+	}
+	e.failed, e.Message = true, message
 }
 
 // postFilter runs preemption and writes the message of a pod that fits nowhere.

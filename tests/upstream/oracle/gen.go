@@ -63,6 +63,8 @@ const (
 	wantCandidates                // none, but preemption helps
 	wantRejected                  // none, and preemption does not help
 	wantWaits                     // none, and the pod has to wait for victims on its nominated node
+	wantEarly                     // turned away before any node was looked at
+	wantFails                     // a plugin fails, as it is known to
 	wantAny
 )
 
@@ -84,6 +86,10 @@ func (o outcome) met(e *Explanation) bool {
 		return e.Preemption != nil
 	case wantRejected:
 		return feasible == 0 && e.Preemption == nil
+	case wantEarly:
+		return e.PreFilter != nil
+	case wantFails:
+		return e.failed
 	case wantWaits:
 		return strings.Contains(e.Message, "terminating pod on the nominated node")
 	}
@@ -107,6 +113,7 @@ var families = []family{
 	{"preemption", buildPreemption, []outcome{wantCandidates, wantScores, wantCandidates, wantRejected, wantCandidates, wantOne, wantCandidates, wantAny}},
 	{"mixed", buildMixed, []outcome{wantScores, wantNone, wantScores, wantCandidates, wantOne, wantRejected}},
 	{"nominated", buildNominated, []outcome{wantWaits, wantCandidates, wantWaits, wantScores, wantCandidates, wantAny}},
+	{"volumes", buildVolumes, []outcome{wantScores, wantNone, wantScores, wantCandidates, wantOne, wantEarly, wantCandidates, wantRejected, wantScores, wantFails, wantAny, wantCandidates}},
 }
 
 // familyOf returns the family of that name, or one that cannot build.
@@ -155,8 +162,16 @@ func makeCase(f family, seed uint64, index int) (*Case, error) {
 			text, _ := json.Marshal(c.Config)
 			return nil, fmt.Errorf("%s: %w\n%s", c.ID, err, text)
 		}
-		if e.failed {
+		if e.failed && (want != wantFails || e.nominated) { // on its nominated node, such a pod may do well
 			debugf("%s-%d try %d: a plugin failed", f.name, index, attempt)
+			continue
+		}
+		if len(e.undecided) > 0 {
+			debugf("%s-%d try %d: left to chance", f.name, index, attempt)
+			continue
+		}
+		if e.mistaken {
+			debugf("%s-%d try %d: a mistake of upstream's", f.name, index, attempt)
 			continue
 		}
 		last = c

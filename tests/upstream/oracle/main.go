@@ -22,7 +22,7 @@ const usage = `usage: oracle COMMAND
   judge-dir DIR                                            judge a folder of objects, pod and config.yaml
   sequences --seed S --count N [-o FILE]                   make up sequences of placings and changes
   sequences --judge < placed.jsonl [-o FILE]               judge every placing of sequences whose placements are known
-  stories --kind written|generated|replay [...]            play stories and record what the scheduling queue makes of them
+  stories --kind written|volumes|generated|replay [...]    play stories and record what the scheduling queue makes of them
 `
 
 func main() {

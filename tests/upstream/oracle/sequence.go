@@ -52,6 +52,7 @@ func runSequences(args []string) error {
 	judge := fs.Bool("judge", false, "read sequences with placements from standard input and fill in what is expected")
 	seed := fs.Uint64("seed", 1, "seed of the whole run")
 	count := fs.Int("count", 16, "how many sequences")
+	family := fs.String("family", "", "make sequences of this family alone")
 	first := fs.Int("first", 0, "number of the first one: with --count 1 this makes one sequence of a run again")
 	out := fs.String("o", "", "file to write (standard output without)")
 	if err := fs.Parse(args); err != nil {
@@ -59,7 +60,7 @@ func runSequences(args []string) error {
 	}
 	var sequences []*Sequence
 	work := func(i int) (err error) {
-		sequences[i], err = makeSequence(*seed, *first+i)
+		sequences[i], err = makeSequence(*family, *seed, *first+i)
 		return err
 	}
 	if *judge {

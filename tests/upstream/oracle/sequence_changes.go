@@ -136,7 +136,7 @@ func (s *sequencer) stranger() {
 	}
 	var pod M
 	if len(s.spare.pods) > 0 && r.chance(0.7) {
-		pod = asTemplate(pick(r, s.spare.pods...))
+		pod = s.asTemplate(pick(r, s.spare.pods...))
 	} else {
 		pod = clone(pick(r, s.templates...)).(M)
 	}
@@ -194,6 +194,8 @@ func (s *sequencer) changeOther() {
 		sub(obj, "spec")["selector"] = M{key: value}
 	case "PodDisruptionBudget":
 		sub(obj, "status")["disruptionsAllowed"] = pick(r, 0, 1, 2)
+	default:
+		s.changeStored(obj)
 	}
 	s.put(obj)
 }

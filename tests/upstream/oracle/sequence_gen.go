@@ -137,6 +137,9 @@ func (s *sequencer) name(pod M) M {
 // place asks about one more pod.
 func (s *sequencer) place(template M) {
 	pod := s.name(clone(template).(M))
+	if s.family.name == "volumes" && s.r.chance(0.5) {
+		s.ownClaims(pod)
+	}
 	if s.r.chance(0.03) && len(s.there(s.c.nodes)) > 0 {
 		sub(pod, "status")["nominatedNodeName"] = nodeName(pick(s.r, s.there(s.c.nodes)...))
 	}
@@ -165,6 +168,9 @@ func without(pod M) {
 // say, for pods that spread without having asked for it.
 func (s *sequencer) lean() {
 	r, c := s.r, s.c
+	if s.objects > 0 {
+		return
+	}
 	if !slices.ContainsFunc(c.others, func(obj M) bool { return obj["kind"] == "Namespace" }) {
 		c.addNamespaces()
 	}
@@ -234,10 +240,10 @@ func (s *sequencer) begin() {
 		}
 		s.out.Objects = append(s.out.Objects, s.text(s.stamp(obj)))
 	}
-	s.templates = append(s.templates, asTemplate(s.c.asked), asTemplate(s.spare.asked))
+	s.templates = append(s.templates, s.asTemplate(s.c.asked), s.asTemplate(s.spare.asked))
 	for range s.r.IntN(3) {
 		if len(s.c.pods) > 0 {
-			s.templates = append(s.templates, asTemplate(pick(s.r, s.c.pods...)))
+			s.templates = append(s.templates, s.asTemplate(pick(s.r, s.c.pods...)))
 		}
 	}
 }
@@ -273,7 +279,7 @@ func (s *sequencer) tell() {
 	for length := r.between(20, 100); len(s.out.Steps) < length; {
 		template := pick(r, s.templates...)
 		if r.chance(0.15) {
-			template = asTemplate(s.small().asked)
+			template = s.asTemplate(s.small().asked)
 			if s.out.Config != nil {
 				delete(sub(template, "spec"), "schedulerName")
 			}
@@ -287,14 +293,26 @@ func (s *sequencer) tell() {
 	}
 }
 
-// makeSequence makes up sequences until one is valid.
-func makeSequence(seed uint64, index int) (*Sequence, error) {
+// makeSequence makes up sequences until one is valid; without the name of a family they take turns.
+func makeSequence(name string, seed uint64, index int) (*Sequence, error) {
 	var last error
+	source := "sequences"
+	if name == "" {
+		name = sequenceFamilies[index%len(sequenceFamilies)]
+	} else {
+		source += "-" + name
+	}
 	for attempt := range attempts {
-		f := familyOf(sequenceFamilies[index%len(sequenceFamilies)])
-		s := &sequencer{r: newRnd(seed, "sequences", index, attempt), family: f, gone: map[string]bool{},
+		f := familyOf(name)
+		if f.build == nil {
+			return nil, fmt.Errorf("no family %q", name)
+		}
+		s := &sequencer{r: newRnd(seed, source, index, attempt), family: f, gone: map[string]bool{},
 			out: &Sequence{Name: fmt.Sprintf("%s-%d", f.name, index), Seed: seed, Objects: []json.RawMessage{}}}
 		s.c, s.spare = s.small(), s.small()
+		if name == "volumes" {
+			s.leanToVolumes()
+		}
 		s.begin()
 		last = s.profiles()
 		if last == nil {

@@ -71,7 +71,7 @@ func objectKey(obj M) string {
 	name, _ := metadata["name"].(string)
 	kind, _ := obj["kind"].(string)
 	switch kind {
-	case "Node", "Namespace", "PriorityClass":
+	case "Node", "Namespace", "PriorityClass", "PersistentVolume", "StorageClass", "CSINode", "CSIDriver", "VolumeAttachment":
 		return kind + " " + name
 	}
 	return kind + " " + fullName(obj)
@@ -206,7 +206,7 @@ func (w *sequenceWorld) step(s *Sequence, step *SequenceStep) error {
 			debugf("%s: %v", c.Pod, err)
 		} else if err != nil {
 			return err
-		} else if !c.Expected.failed {
+		} else if !c.Expected.failed && !c.Expected.mistaken {
 			step.Expected, step.Unstable = c.Expected, c.Unstable
 		}
 		w.follow(pod, key, step)

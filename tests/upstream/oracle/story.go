@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 )
 
 // Story is a line of a recording.
@@ -62,7 +63,7 @@ type StoryAttempt struct {
 // runStories is the command: hand-written stories, made-up ones, or given ones played again.
 func runStories(args []string) error {
 	fs := flag.NewFlagSet("stories", flag.ExitOnError)
-	kind := fs.String("kind", "written", "written, generated, or replay (stories from standard input)")
+	kind := fs.String("kind", "written", "written, volumes (written, too), generated, generated-volumes, or replay (stories from standard input)")
 	seed := fs.Uint64("seed", 1, "seed of generated stories")
 	count := fs.Int("count", 20, "how many generated stories")
 	first := fs.Int("first", 0, "number of the first one")
@@ -78,8 +79,12 @@ func runStories(args []string) error {
 	buf := bufio.NewWriter(w)
 	defer buf.Flush()
 	switch *kind {
-	case "written":
-		for _, story := range writtenStories() {
+	case "written", "volumes":
+		tales := slices.Concat(written, writtenSlow)
+		if *kind == "volumes" {
+			tales = volumeTales
+		}
+		for _, story := range toldTwice(tales...) {
 			if err := record(story, 3); err != nil {
 				return fmt.Errorf("%s: %w", story.Name, err)
 			}
@@ -87,8 +92,8 @@ func runStories(args []string) error {
 				return err
 			}
 		}
-	case "generated":
-		return generateStories(buf, *seed, *first, *count)
+	case "generated", "generated-volumes":
+		return generateStories(buf, *kind, *seed, *first, *count)
 	case "replay":
 		decoder := json.NewDecoder(os.Stdin)
 		for {

@@ -285,10 +285,14 @@ func (t *teller) tell() {
 	t.story.Steps[len(t.story.Steps)-1].Hold = false
 }
 
-// makeStory makes up stories until upstream tells one the same way every time.
-func makeStory(seed uint64, index int) (*Story, error) {
+// makeStory makes up stories until upstream tells one the same way every time: of kind generated or generated-volumes.
+func makeStory(kind string, seed uint64, index int) (*Story, error) {
+	source := "stories"
+	if kind != "generated" {
+		source = kind
+	}
 	for attempt := range attempts {
-		t := &teller{scribe: newScribe(fmt.Sprintf("generated-%d", index), seed, soon), r: newRnd(seed, "stories", index, attempt),
+		t := &teller{scribe: newScribe(fmt.Sprintf("%s-%d", kind, index), seed, soon), r: newRnd(seed, source, index, attempt),
 			nodes: map[string]M{}, pods: map[string]M{}}
 		t.theme = theme(t.r.IntN(int(themes)))
 		if t.r.chance(0.1) {
@@ -297,7 +301,11 @@ func makeStory(seed uint64, index int) (*Story, error) {
 		}
 		t.story.SlowBindings = t.r.chance(0.2)
 		t.story.SlowEvictions = t.theme == ofRank && t.r.chance(0.5)
-		t.tell()
+		if kind == "generated" {
+			t.tell()
+		} else if !tellVolumes(t) {
+			continue
+		}
 		if err := validStory(t.story); err != nil {
 			debugf("%s try %d: %v", t.story.Name, attempt, err)
 			continue
@@ -313,7 +321,7 @@ func makeStory(seed uint64, index int) (*Story, error) {
 		}
 		return t.story, err
 	}
-	return nil, fmt.Errorf("generated-%d: no story fit to be told", index)
+	return nil, fmt.Errorf("%s-%d: no story fit to be told", kind, index)
 }
 
 // skipsNominated finds pods that were nominated and are skipped because they terminate. Upstream lets such a
@@ -354,10 +362,10 @@ func validStory(story *Story) error {
 	return nil
 }
 
-func generateStories(w io.Writer, seed uint64, first, count int) error {
+func generateStories(w io.Writer, kind string, seed uint64, first, count int) error {
 	stories := make([]*Story, count)
 	if err := inParallel(count, func(i int) (err error) {
-		stories[i], err = makeStory(seed, first+i)
+		stories[i], err = makeStory(kind, seed, first+i)
 		return err
 	}); err != nil {
 		return err

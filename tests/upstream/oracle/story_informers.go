@@ -90,10 +90,35 @@ func (i mirroringInformer) AddEventHandlerWithOptions(handler cache.ResourceEven
 	return i.SharedIndexInformer.AddEventHandlerWithOptions(i.wrap(handler), options)
 }
 
-// mirroringFactory is upstream's factory with mirrors on pods and nodes, the kinds whose handlers move pods in the queue.
+// mirroringFactory is upstream's factory with mirrors on all kinds whose handlers move pods in the queue.
 type mirroringFactory struct {
 	informers.SharedInformerFactory
-	pods, nodes []*mirror
+	mirrors map[string]*[]*mirror // by resource
+}
+
+func newMirroringFactory(factory informers.SharedInformerFactory) *mirroringFactory {
+	return &mirroringFactory{factory, map[string]*[]*mirror{}}
+}
+
+// wrap lets whoever adds a handler to an informer be waited for.
+func (f *mirroringFactory) wrap(resource string, informer cache.SharedIndexInformer) cache.SharedIndexInformer {
+	if f.mirrors[resource] == nil {
+		f.mirrors[resource] = &[]*mirror{}
+	}
+	return mirroringInformer{informer, f.mirrors[resource]}
+}
+
+// told says whether all handlers of a resource have seen what there is.
+func (f *mirroringFactory) told(resource string, truth map[string]string) bool {
+	if f.mirrors[resource] == nil {
+		return true
+	}
+	for _, m := range *f.mirrors[resource] {
+		if !m.equals(truth) {
+			return false
+		}
+	}
+	return true
 }
 
 func (f *mirroringFactory) Core() core.Interface {
@@ -113,27 +138,53 @@ type mirroringV1 struct {
 }
 
 func (v mirroringV1) Pods() corev1.PodInformer {
-	return mirroringPods{v.Interface.Pods(), &v.factory.pods}
+	return mirroringPods{v.Interface.Pods(), v.factory}
 }
 
 func (v mirroringV1) Nodes() corev1.NodeInformer {
-	return mirroringNodes{v.Interface.Nodes(), &v.factory.nodes}
+	return mirroringNodes{v.Interface.Nodes(), v.factory}
+}
+
+func (v mirroringV1) PersistentVolumes() corev1.PersistentVolumeInformer {
+	return mirroringVolumes{v.Interface.PersistentVolumes(), v.factory}
+}
+
+func (v mirroringV1) PersistentVolumeClaims() corev1.PersistentVolumeClaimInformer {
+	return mirroringClaims{v.Interface.PersistentVolumeClaims(), v.factory}
 }
 
 type mirroringPods struct {
 	corev1.PodInformer
-	mirrors *[]*mirror
+	factory *mirroringFactory
 }
 
 func (p mirroringPods) Informer() cache.SharedIndexInformer {
-	return mirroringInformer{p.PodInformer.Informer(), p.mirrors}
+	return p.factory.wrap("pods", p.PodInformer.Informer())
 }
 
 type mirroringNodes struct {
 	corev1.NodeInformer
-	mirrors *[]*mirror
+	factory *mirroringFactory
 }
 
 func (n mirroringNodes) Informer() cache.SharedIndexInformer {
-	return mirroringInformer{n.NodeInformer.Informer(), n.mirrors}
+	return n.factory.wrap("nodes", n.NodeInformer.Informer())
+}
+
+type mirroringVolumes struct {
+	corev1.PersistentVolumeInformer
+	factory *mirroringFactory
+}
+
+func (v mirroringVolumes) Informer() cache.SharedIndexInformer {
+	return v.factory.wrap("persistentvolumes", v.PersistentVolumeInformer.Informer())
+}
+
+type mirroringClaims struct {
+	corev1.PersistentVolumeClaimInformer
+	factory *mirroringFactory
+}
+
+func (c mirroringClaims) Informer() cache.SharedIndexInformer {
+	return c.factory.wrap("persistentvolumeclaims", c.PersistentVolumeClaimInformer.Informer())
 }

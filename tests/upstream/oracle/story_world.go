@@ -14,6 +14,7 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -58,7 +59,14 @@ var storyKinds = map[string]schema.GroupVersionResource{
 	"Pod": podResource, "Node": v1.SchemeGroupVersion.WithResource("nodes"),
 	"Namespace": v1.SchemeGroupVersion.WithResource("namespaces"), "Service": v1.SchemeGroupVersion.WithResource("services"),
 	"PodDisruptionBudget": {Group: "policy", Version: "v1", Resource: "poddisruptionbudgets"},
+	"PersistentVolume":    v1.SchemeGroupVersion.WithResource("persistentvolumes"), "PersistentVolumeClaim": claimResource,
+	"StorageClass": storagev1.SchemeGroupVersion.WithResource("storageclasses"), "CSINode": storagev1.SchemeGroupVersion.WithResource("csinodes"),
+	"CSIDriver":          storagev1.SchemeGroupVersion.WithResource("csidrivers"),
+	"CSIStorageCapacity": storagev1.SchemeGroupVersion.WithResource("csistoragecapacities"),
+	"VolumeAttachment":   storagev1.SchemeGroupVersion.WithResource("volumeattachments"),
 }
+
+var claimResource = v1.SchemeGroupVersion.WithResource("persistentvolumeclaims")
 
 func newStoryWorld(config *string) (*storyWorld, error) {
 	registerMetrics()
@@ -69,7 +77,7 @@ func newStoryWorld(config *string) (*storyWorld, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	clock := testingclock.NewFakeClock(creationBase)
 	w := &storyWorld{ctx: ctx, stop: cancel, clock: clock, server: newStoryServer(clock), binding: map[string]types.UID{}}
-	w.factory = &mirroringFactory{SharedInformerFactory: scheduler.NewInformerFactory(w.server, 0)}
+	w.factory = newMirroringFactory(scheduler.NewInformerFactory(w.server, 0))
 	w.scheduler, err = scheduler.New(ctx, w.server, w.factory, nil,
 		func(string) events.EventRecorderLogger { return &events.FakeRecorder{} },
 		scheduler.WithComponentConfigVersion(cfg.TypeMeta.APIVersion),
@@ -143,6 +151,10 @@ func (w *storyWorld) observe() {
 		result, err := schedule(ctx, f, state, info)
 		if err == nil {
 			w.attempt.Node = result.SuggestedHost
+			if w.waits(info.Pod) {
+				w.unfit = fmt.Errorf("%w: %s would wait for its volumes", errUnfit, podKey(info.Pod))
+				return result, w.unfit
+			}
 		}
 		return result, err
 	}
@@ -162,6 +174,20 @@ func (w *storyWorld) observe() {
 		}
 		fail(ctx, f, info, status, nominating, start)
 	}
+}
+
+// waits tells of a pod with a claim that is not bound: binding it takes the volume controllers, and seconds.
+func (w *storyWorld) waits(pod *v1.Pod) bool {
+	for _, volume := range pod.Spec.Volumes {
+		if volume.PersistentVolumeClaim == nil {
+			continue
+		}
+		obj, err := w.server.Tracker().Get(claimResource, pod.Namespace, volume.PersistentVolumeClaim.ClaimName)
+		if err != nil || obj.(*v1.PersistentVolumeClaim).Spec.VolumeName == "" {
+			return true
+		}
+	}
+	return false
 }
 
 func podKey(pod *v1.Pod) string { return pod.Namespace + "/" + pod.Name }
@@ -184,20 +210,8 @@ func (w *storyWorld) settle() error {
 		for _, gvr := range storyKinds {
 			truth := w.server.versions[gvr]
 			informer, err := w.factory.ForResource(gvr)
-			if err != nil || !holds(informer.Informer().GetStore(), truth) {
+			if err != nil || !holds(informer.Informer().GetStore(), truth) || !w.factory.told(gvr.Resource, truth) {
 				return false
-			}
-			var mirrors []*mirror
-			switch gvr.Resource {
-			case "pods":
-				mirrors = w.factory.pods
-			case "nodes":
-				mirrors = w.factory.nodes
-			}
-			for _, m := range mirrors {
-				if !m.equals(truth) {
-					return false
-				}
 			}
 		}
 		return true

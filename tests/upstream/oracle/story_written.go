@@ -3,8 +3,6 @@
 // The stories written by hand, each named for what it shows.
 package main
 
-import "slices"
-
 const twoProfiles = `apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration
 profiles:
@@ -402,10 +400,10 @@ var written = []tale{
 	}},
 }
 
-// writtenStories tells each story twice: while pods back off, and after.
-func writtenStories() []*Story {
+// toldTwice tells each story twice: while pods back off, and after.
+func toldTwice(tales ...tale) []*Story {
 	var all []*Story
-	for _, w := range slices.Concat(written, writtenSlow) {
+	for _, w := range tales {
 		for _, pace := range []struct {
 			suffix string
 			pause  int

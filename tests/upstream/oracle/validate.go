@@ -11,6 +11,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -23,6 +24,8 @@ import (
 	policyvalidation "k8s.io/kubernetes/pkg/apis/policy/validation"
 	"k8s.io/kubernetes/pkg/apis/scheduling"
 	schedulingvalidation "k8s.io/kubernetes/pkg/apis/scheduling/validation"
+	"k8s.io/kubernetes/pkg/apis/storage"
+	storagevalidation "k8s.io/kubernetes/pkg/apis/storage/validation"
 	podregistry "k8s.io/kubernetes/pkg/registry/core/pod"
 )
 
@@ -91,6 +94,34 @@ func check(obj runtime.Object) field.ErrorList {
 		in := &scheduling.PriorityClass{}
 		convert(in)
 		return schedulingvalidation.ValidatePriorityClass(in)
+	case *v1.PersistentVolume:
+		in := &core.PersistentVolume{}
+		convert(in)
+		return corevalidation.ValidatePersistentVolume(in, corevalidation.ValidationOptionsForPersistentVolume(in, nil))
+	case *v1.PersistentVolumeClaim:
+		in := &core.PersistentVolumeClaim{}
+		convert(in)
+		return corevalidation.ValidatePersistentVolumeClaim(in, corevalidation.ValidationOptionsForPersistentVolumeClaim(in, nil))
+	case *storagev1.StorageClass:
+		in := &storage.StorageClass{}
+		convert(in)
+		return storagevalidation.ValidateStorageClass(in)
+	case *storagev1.CSINode:
+		in := &storage.CSINode{}
+		convert(in)
+		return storagevalidation.ValidateCSINode(in)
+	case *storagev1.CSIDriver:
+		in := &storage.CSIDriver{}
+		convert(in)
+		return storagevalidation.ValidateCSIDriver(in)
+	case *storagev1.CSIStorageCapacity:
+		in := &storage.CSIStorageCapacity{}
+		convert(in)
+		return storagevalidation.ValidateCSIStorageCapacity(in, storagevalidation.CSIStorageCapacityValidateOptions{})
+	case *storagev1.VolumeAttachment:
+		in := &storage.VolumeAttachment{}
+		convert(in)
+		return storagevalidation.ValidateVolumeAttachment(in)
 	default:
 		return field.ErrorList{field.Invalid(field.NewPath("kind"), obj.GetObjectKind().GroupVersionKind().String(), "no validation for this kind")}
 	}

@@ -174,16 +174,17 @@ func (w *world) build(objects []runtime.Object, cfg *schedulerapi.KubeSchedulerC
 	w.informer.Start(w.ctx.Done())
 	w.informer.WaitForCacheSync(w.ctx.Done())
 	if needsHandlers(objects) {
-		time.Sleep(100 * time.Millisecond) // claims and volumes reach their caches through handlers that nobody can wait for
+		time.Sleep(100 * time.Millisecond) // resource claims reach their caches through handlers that nobody can wait for
 	}
 	return w.fill(objects, cache, queue, asked, reversed)
 }
 
-// needsHandlers tells whether the case holds kinds that plugins keep in caches of their own.
+// needsHandlers tells whether the case holds kinds that plugins keep in caches of their own. Volumes are none of them: what
+// VolumeBinding has assumed lies over the informers' own stores.
 func needsHandlers(objects []runtime.Object) bool {
 	return slices.ContainsFunc(objects, func(obj runtime.Object) bool {
 		switch obj.GetObjectKind().GroupVersionKind().Kind {
-		case "PersistentVolume", "PersistentVolumeClaim", "StorageClass", "ResourceClaim", "ResourceSlice", "DeviceClass", "CSINode":
+		case "ResourceClaim", "ResourceSlice", "DeviceClass":
 			return true
 		}
 		return false

@@ -1,0 +1,10 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Records tests/extender_calls anew: what kube-scheduler's own extender client sends and makes of the answers.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+program=$("$here/build-program.sh" extendercalls)
+out=$here/../extender_calls/recorded.jsonl
+"$program" "$here/../extender_calls/cases.json" >"$out.new"
+mv "$out.new" "$out"
+wc -l "$out"

@@ -23,6 +23,23 @@ void Binder::Bind(const Pod& pod, const std::string& node, std::function<void(Ve
   binder_.Bind(client::NameOf(pod), node, util::kNoDeadline, std::move(done));
 }
 
+client::VersionAnswer Binder::Telling(Written done) {
+  return core_.Counted([done = std::move(done)](const client::ApiStatus& status, const std::string& version) {
+    if (status.ok()) return done(version);
+    done(Error(client::TextOf(status)));
+  });
+}
+
+void Binder::GiveVolume(const VolumeClaimPatch& patch, Written done) {
+  if (core_.halted) return done(Error("the scheduler has stopped"));
+  core_.api.PatchVolume(patch, Telling(std::move(done)));
+}
+
+void Binder::SelectNode(const ClaimNodePatch& patch, Written done) {
+  if (core_.halted) return done(Error("the scheduler has stopped"));
+  core_.api.PatchClaim(patch, Telling(std::move(done)));
+}
+
 bool Binder::AskLater(const client::PodBinder::Doubt& doubt, std::function<void()> again) {
   const client::ApiStatus& status = doubt.status;
   if (doubt.refusals >= kMaxRefusals) return false;

@@ -19,10 +19,16 @@ class Binder final : public Writer {
  public:
   explicit Binder(Core& core);
   void Bind(const Pod& pod, const std::string& node, std::function<void(Verdict)> done) override;
+  // What was not answered has failed: who reads the object later sees what became of it.
+  void GiveVolume(const VolumeClaimPatch& patch, Written done) override;
+  void SelectNode(const ClaimNodePatch& patch, Written done) override;
   bool empty() const { return binder_.open() == 0; }
 
  private:
   bool AskLater(const client::PodBinder::Doubt& doubt, std::function<void()> again);
+
+  // What to do with the server's answer.
+  client::VersionAnswer Telling(Written done);
 
   Core& core_;
   client::PodBinder binder_;

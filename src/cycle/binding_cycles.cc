@@ -116,8 +116,14 @@ void BindingCycles::AfterPermit(const RunPtr& run, const Verdict& verdict, const
   run->ticket.StopRecording();
   run->in_pre_bind = run->plan.work;
   if (!run->plan.work) return AfterPreBind(run, {});
+  // Plugins beside one that has failed need not go on.
+  const auto stop = [stages = std::weak_ptr(run->stages), link = core_.owner.link()] {
+    Core::Post(link, [stages] {
+      if (const auto still = stages.lock()) still->CancelPreBind("some other PreBind operation failed");
+    });
+  };
   Await(
-      run, [&](framework::BindingStages::DoneWith done) { run->stages->PreBind(run->plan, std::move(done)); },
+      run, [&](framework::BindingStages::DoneWith done) { run->stages->PreBind(run->plan, std::move(done), stop); },
       &BindingCycles::AfterPreBind);
 }
 
@@ -130,6 +136,22 @@ void BindingCycles::AfterPreBind(const RunPtr& run, const Ruling& ruling) {
   if (!run->cancelled.empty()) return Fail(run, ErrorFailure(*run->profile, run->cancelled));
   if (core_.halted) return Fail(run, ErrorFailure(*run->profile, kHalted));
   ++binding_;
+  Bind(run);
+}
+
+// An extender's failure is the pod's unless it is ignorable; then the plugins bind. Whether it bound the pod all the
+// same will show in the watch.
+void BindingCycles::Bind(const RunPtr& run) {
+  framework::Extender* binder = calls_.BinderOf(*run->pod);
+  if (!binder) return BindByPlugins(run);
+  calls_.Bind(*binder, run->pod, run->node, [this, run, ignorable = binder->traits().ignorable](const Error& error) {
+    if (error.ok()) return AfterBind(run, {});
+    if (ignorable) return BindByPlugins(run);
+    AfterBind(run, {Verdict::Fail(error.text()), framework::kNoPlugin});
+  });
+}
+
+void BindingCycles::BindByPlugins(const RunPtr& run) {
   Await(
       run, [&](framework::BindingStages::DoneWith done) { run->stages->Bind(std::move(done)); },
       &BindingCycles::AfterBind);
@@ -156,7 +178,10 @@ void BindingCycles::AfterBind(const RunPtr& run, const Ruling& ruling) {
 bool BindingCycles::Cancel(const std::string& uid, const std::string& cause) {
   const auto it = running_.find(uid);
   if (it == running_.end() || !it->second->in_pre_bind) return false;
-  if (it->second->cancelled.empty()) it->second->cancelled = cause;
+  const RunPtr run = it->second;
+  if (!run->cancelled.empty()) return true;
+  run->cancelled = cause;
+  run->stages->CancelPreBind(cause);
   return true;
 }
 

@@ -15,6 +15,7 @@
 #include "cycle/recorder.h"
 #include "cycle/status_writer.h"
 #include "framework/binding_stages.h"
+#include "framework/extender_calls.h"
 #include "queue/pod_ticket.h"
 #include "util/secret_hash.h"
 
@@ -43,8 +44,9 @@ Failure OneNodeFailure(const framework::Profile& profile, const Verdict& verdict
 class BindingCycles {
  public:
   using OnFailure = std::function<void(queue::PodTicket ticket, Failure failure)>;
-  BindingCycles(Core& core, Recorder& recorder, StatusWriter& statuses, OnFailure on_failure)
-      : core_(core), recorder_(recorder), statuses_(statuses), on_failure_(std::move(on_failure)) {}
+  BindingCycles(Core& core, Recorder& recorder, StatusWriter& statuses, framework::ExtenderCalls& calls,
+                OnFailure on_failure)
+      : core_(core), recorder_(recorder), statuses_(statuses), calls_(calls), on_failure_(std::move(on_failure)) {}
 
   // Why a pod is not on its way.
   struct Refusal {
@@ -83,6 +85,9 @@ class BindingCycles {
 
   void AfterPermit(const RunPtr& run, const Verdict& verdict, const std::string& plugin);
   void AfterPreBind(const RunPtr& run, const framework::Ruling& ruling);
+  // By the extender whose business it is, or else by the Bind plugins.
+  void Bind(const RunPtr& run);
+  void BindByPlugins(const RunPtr& run);
   void AfterBind(const RunPtr& run, const framework::Ruling& ruling);
   void Fail(const RunPtr& run, Failure failure);
   void TellStageFailed(const Run& run, framework::PluginFunction stage, const framework::Ruling& ruling) const;
@@ -93,6 +98,7 @@ class BindingCycles {
   Core& core_;
   Recorder& recorder_;
   StatusWriter& statuses_;
+  framework::ExtenderCalls& calls_;
   OnFailure on_failure_;
   std::unordered_map<std::string, RunPtr, SecretStringHash, std::equal_to<>> running_;  // by uid
   size_t binding_ = 0;

@@ -264,20 +264,65 @@ inline PluginDescriptor DescriptorOf(const std::string& name, const std::shared_
   return d;
 }
 
-// Says yes to the pods it is interested in and answers when the test does.
-class FakeAdviser final : public Adviser {
+// An extender that answers when the test does. It filters unless told otherwise.
+class FakeExtender final : public framework::Extender {
  public:
-  struct Question {
+  using Error = berth::Error;
+  struct NodeQuestion {
     std::string pod;
-    std::vector<std::string> feasible;
-    std::function<void(Verdict, framework::Advice)> resume;
+    std::vector<std::string> nodes;
+    std::function<void(Result<Filtered>)> filter;
+    std::function<void(Result<Scores>)> prioritize;
   };
-  std::deque<Question> questions;
-  bool interested = true;
-  bool Ask(const Ptr<Pod>& pod, const std::vector<std::string>& feasible,
-           std::function<void(Verdict, framework::Advice)> resume) override {
-    if (interested) questions.push_back({pod->name(), feasible, std::move(resume)});
-    return interested;
+  struct VictimQuestion {
+    std::string pod;
+    std::vector<PreemptionCandidate> candidates;
+    std::function<void(Result<VictimMap>)> done;
+  };
+  struct Binding {
+    std::string pod, node;
+    std::function<void(Error)> done;
+  };
+  framework::ExtenderTraits is{"http://fake", 1, true, false, false, false, false};
+  std::function<bool(const Pod&)> interested = [](const Pod&) { return true; };
+  std::deque<NodeQuestion> filters, priorities;
+  std::deque<VictimQuestion> preempts;
+  std::deque<Binding> binds;
+
+  const framework::ExtenderTraits& traits() const override { return is; }
+  bool IsInterested(const Pod& pod) const override { return interested(pod); }
+  void Filter(Ptr<Pod> pod, Nodes nodes, std::function<void(Result<Filtered>)> done) override {
+    filters.push_back({pod->name(), NamesOf(nodes), std::move(done), nullptr});
+  }
+  void Prioritize(Ptr<Pod> pod, Nodes nodes, std::function<void(Result<Scores>)> done) override {
+    priorities.push_back({pod->name(), NamesOf(nodes), nullptr, std::move(done)});
+  }
+  void Preempt(Ptr<Pod> pod, std::vector<PreemptionCandidate> candidates,
+               std::function<void(Result<VictimMap>)> done) override {
+    preempts.push_back({pod->name(), std::move(candidates), std::move(done)});
+  }
+  void Bind(Ptr<Pod> pod, const std::string& node, std::function<void(Error)> done) override {
+    binds.push_back({pod->name(), node, std::move(done)});
+  }
+  // Answers the oldest question of its kind.
+  void AnswerFilter(Result<Filtered> answer) { Take(filters).filter(std::move(answer)); }
+  void Pass(const std::vector<std::string>& nodes) { AnswerFilter(Filtered{nodes, {}, {}}); }
+  void AnswerScores(Result<Scores> answer) { Take(priorities).prioritize(std::move(answer)); }
+  void AnswerPreempt(Result<VictimMap> answer) { Take(preempts).done(std::move(answer)); }
+  void AnswerBind(Error error = Error::Ok()) { Take(binds).done(std::move(error)); }
+
+ private:
+  static std::vector<std::string> NamesOf(const Nodes& nodes) {
+    std::vector<std::string> names;
+    for (const auto& node : nodes) names.push_back(node->name());
+    return names;
+  }
+  template <class T>
+  static T Take(std::deque<T>& questions) {
+    EXPECT_FALSE(questions.empty());
+    T question = std::move(questions.at(0));
+    questions.pop_front();
+    return question;
   }
 };
 
@@ -293,6 +338,7 @@ class Journal final : public Observer {
   std::vector<std::string> measured;  // "Permit Success 3s", "victims 2", "preempted after 1s"
   std::vector<std::string> handled;   // news: "NodeAdd"
   std::vector<std::string> complaints;
+  std::vector<std::string> extenders;  // that were passed over: "p: filter of http://fake: message"
   void OnAttempt(const Attempt& attempt) override {
     attempts.push_back(attempt.pod->name() + (attempt.node.empty() ? ": " + attempt.message : " -> " + attempt.node));
     EXPECT_GE(attempt.decided, attempt.began);
@@ -311,6 +357,12 @@ class Journal final : public Observer {
     moves.push_back(info.pod->name() + " " + std::string(ToString(place)) + " " + std::string(event));
   }
   void OnComplaint(const std::string& text) override { complaints.push_back(text); }
+  void OnExtenderSkipped(const framework::SkippedExtender& skipped) override {
+    extenders.push_back(skipped.pod.name() + ": " + skipped.verb + " of " + skipped.extender + ": " + skipped.error);
+  }
+  void OnNominatedNodeFailed(const Pod& pod, const std::string& error) override {
+    extenders.push_back(pod.name() + ": nominated node: " + error);
+  }
   void OnPermitWaited(Code code, Duration waited) override {
     measured.push_back("Permit " + std::string(ToString(code)) + " " + Seconds(waited));
   }

@@ -74,8 +74,9 @@ void EventHandlers::NodeChanged(const NodePtr& before, const NodePtr& after) {
   }
 }
 
-void EventHandlers::ObjectChanged(Kind kind, ActionType action) {
-  if (const auto resource = InfoOf(kind).event) Move({*resource, action}, {});
+void EventHandlers::ObjectChanged(Kind kind, ActionType action, const SharedObjectChange& change) {
+  const auto resource = InfoOf(kind).event;
+  if (resource) Move({*resource, action}, {nullptr, nullptr, nullptr, nullptr, change});
 }
 
 void EventHandlers::AddPending(const PodPtr& pod) {

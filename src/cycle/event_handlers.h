@@ -63,7 +63,7 @@ class EventHandlers final : public client::ObjectHandler, private cluster::Chang
   void AssignedPodChanged(const PodPtr& before, const PodPtr& after) override;
   void PendingPodChanged(const PodPtr& before, const PodPtr& after) override;
   void NodeChanged(const NodePtr& before, const NodePtr& after) override;
-  void ObjectChanged(Kind kind, ActionType action) override;
+  void ObjectChanged(Kind kind, ActionType action, const SharedObjectChange& change) override;
 
   void AddPending(const PodPtr& pod);
   void UpdatePending(const PodPtr& before, const PodPtr& after);

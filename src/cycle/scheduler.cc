@@ -9,17 +9,18 @@
 
 #include "cycle/binder.h"
 #include "cycle/binding_cycles.h"
+#include "cycle/consultations.h"
 #include "cycle/core.h"
 #include "cycle/decision.h"
 #include "cycle/event_handlers.h"
 #include "cycle/evictions.h"
 #include "cycle/invariants.h"
 #include "cycle/nominations.h"
+#include "cycle/plugin_cluster.h"
 #include "cycle/queue_setup.h"
 #include "cycle/recorder.h"
 #include "cycle/status_writer.h"
 #include "framework/call_timer.h"
-#include "util/answer_once.h"
 
 namespace berth::cycle {
 namespace {
@@ -33,13 +34,19 @@ class Scheduler::Impl {
  public:
   Impl(client::ClusterApi& api, util::Inbox& inbox, const Clock& clock, const SchedulerOptions& options)
       : core(api, inbox, clock, options),
+        plugin_cluster(core),
         binder(core),
         recorder(core),
         statuses(core),
-        bindings(core, recorder, statuses,
+        calls(
+            core.options.extenders,
+            [link = core.owner.link()](std::function<void()> letter) { Core::Post(link, std::move(letter)); },
+            [this](const framework::SkippedExtender& skipped) { core.Tell(&Observer::OnExtenderSkipped, skipped); }),
+        bindings(core, recorder, statuses, calls,
                  [this](queue::PodTicket ticket, const Failure& failure) { Fail(std::move(ticket), failure); }),
         evictions(core, recorder, statuses,
                   [this](const std::string& uid, const std::string& cause) { return bindings.Cancel(uid, cause); }),
+        consultations(core, calls, next_start, ConsultationHandlers()),
         handlers(core) {}
   ~Impl() {
     core.owner.Leave();
@@ -54,38 +61,37 @@ class Scheduler::Impl {
   bool idle() const;
   // Whether another pod may be decided, or what was decided before has to be taken first.
   bool MayDecide() const {
-    if (suspended || core.halted || !synced() || !recorder.has_room()) return false;
+    if (core.halted || !synced() || !recorder.has_room()) return false;
+    if (consultations.size() >= core.options.max_consultations || consultations.exclusive()) return false;
     if (core.options.may_decide && !core.options.may_decide()) return false;
     return core.options.max_bindings == 0 || bindings.binding() < core.options.max_bindings;
   }
 
   std::unique_ptr<framework::Engine> reference;  // judges in full; only to verify
   Core core;
+  PluginCluster plugin_cluster;
   Binder binder;
   Recorder recorder;
   StatusWriter statuses;
+  framework::ExtenderCalls calls;
   BindingCycles bindings;
   Evictions evictions;
+  size_t next_start = 0;
+  Consultations consultations;
   EventHandlers handlers;
   std::array<std::unique_ptr<client::Reflector>, kKindCount> reflectors;
   uint64_t random = 0;
-  size_t next_start = 0;
   bool attempted = false;
   mutable bool all_synced = false;  // as synced() found; lists that are in stay in
-  // A decision that waits for advice; nothing is popped meanwhile.
-  struct Suspended {
-    queue::PodTicket ticket;
-    std::vector<std::string> names;
-    uint64_t number;
-  };
-  std::optional<Suspended> suspended;
-  uint64_t suspensions = 0;
 
  private:
-  void Decide(queue::PodTicket ticket, const framework::Advice* advice);
+  void Decide(queue::PodTicket ticket);
+  // It is known where to, or that nowhere; unless extenders have a say about whom to evict.
+  void Conclude(queue::PodTicket ticket, const framework::Profile& profile, framework::Decision& decision,
+                const std::optional<Judgement>& judged, framework::Advice advice);
+  Consultations::Handlers ConsultationHandlers();
   void Skip(queue::PodTicket ticket, const Pod& pod);
-  void Resume(uint64_t number, const Verdict& verdict, framework::Advice advice);
-  bool Suspend(queue::PodTicket& ticket, const Snapshot& snapshot, const Judgement& judgement);
+  void FailBy(queue::PodTicket ticket, const framework::Profile& profile, const Error& error);
   void Place(queue::PodTicket ticket, const framework::Profile& profile, const std::string& node,
              framework::Decision& decision, const std::optional<Judgement>& judged);
   void Reject(queue::PodTicket ticket, const framework::Profile& profile, framework::Decision& decision,
@@ -116,6 +122,7 @@ Error Scheduler::Impl::Build(const config::SchedulerConfiguration& config, const
       if (core.options.observer) core.options.observer->OnDifference(text);
     });
   }
+  core.engine->services().cluster = &plugin_cluster;
   core.engine->services().preempting = [this](std::string_view uid) { return evictions.preempting(uid); };
 
   queue::QueueOptions options = QueueOptionsOf(*core.engine, config);
@@ -134,7 +141,7 @@ Error Scheduler::Impl::Build(const config::SchedulerConfiguration& config, const
                                    Duration took) { observer->OnHint(plugin, event, said, took); };
   }
   core.queue = std::make_unique<queue::SchedulingQueue>(
-      std::move(options), HintsOf(*core.engine, !config.extenders.empty() || core.options.adviser), core.clock);
+      std::move(options), HintsOf(*core.engine, !config.extenders.empty() || !calls.empty()), core.clock);
 
   core.api.KeepAnnotations(core.engine->annotations());
   random = core.options.seed;
@@ -186,7 +193,7 @@ bool Scheduler::Impl::RunOnce() {
   if (!ticket) return worked;
   attempted = true;
   core.attempt.began = core.clock.Now();
-  Decide(std::move(*ticket), nullptr);
+  Decide(std::move(*ticket));
   TakeActivations();
   return true;
 }
@@ -201,7 +208,7 @@ bool Scheduler::Impl::idle() const {
   const queue::SchedulingQueue::Counts counts = core.queue->counts();
   return synced() && counts.active + counts.backoff + counts.error_backoff + counts.in_flight == 0 &&
          core.requests == 0 && core.timers.empty() && binder.empty() && bindings.size() == 0 && evictions.empty() &&
-         statuses.empty() && !suspended && (!recorder.writer() || recorder.writer()->unwritten() == 0);
+         statuses.empty() && consultations.size() == 0 && (!recorder.writer() || recorder.writer()->unwritten() == 0);
 }
 
 void Scheduler::Impl::TakeActivations() {
@@ -212,33 +219,63 @@ void Scheduler::Impl::TakeActivations() {
   }
 }
 
-void Scheduler::Impl::Decide(queue::PodTicket ticket, const framework::Advice* advice) {
+void Scheduler::Impl::Decide(queue::PodTicket ticket) {
   const Ptr<Pod> pod = ticket.pod();
   const framework::Profile* profile = core.ProfileOf(*pod);
   if (!profile || pod->terminating() || core.state.IsAssumed(pod->uid())) return Skip(std::move(ticket), *pod);
 
-  if (!advice) core.Tell(&Observer::OnTry, *pod);
+  core.Tell(&Observer::OnTry, *pod);
+  if (consultations.Concerns(*pod)) return consultations.Begin(std::move(ticket), *profile);
   const framework::TimedCycle timed(*profile);
   const Snapshot snapshot = core.state.snapshot();
-  framework::JudgeOptions options = SearchOf(*profile, snapshot, next_start);
-  options.advice = advice;
+  const framework::JudgeOptions options = SearchOf(*profile, snapshot, next_start);
   Observer* observer = core.options.observer;
   framework::Decision decision;
   std::optional<Judgement> judged;
-  if (options.limit > 0 || advice || core.options.adviser || (observer && observer->WantsJudgement(*pod))) {
+  if (options.limit > 0 || (observer && observer->WantsJudgement(*pod))) {
     judged = core.engine->Judge(*profile, *pod, snapshot, options);
-    if (!advice && judged->kind == Judgement::Kind::kFits && Suspend(ticket, snapshot, *judged)) return;
     if (options.limit > 0 && !judged->nominated && judged->evaluated > 0)
       next_start = NextStart(*judged, snapshot, options.start, options.limit);
     decision = framework::DecisionOf(*judged, snapshot, core.engine->table(), options.start);
   } else {
     decision = core.engine->Decide(*profile, *pod, snapshot);
   }
+  Conclude(std::move(ticket), *profile, decision, judged, {});
+}
+
+void Scheduler::Impl::Conclude(queue::PodTicket ticket, const framework::Profile& profile,
+                               framework::Decision& decision, const std::optional<Judgement>& judged,
+                               framework::Advice advice) {
   if (decision.kind == Judgement::Kind::kFits) {
-    Place(std::move(ticket), *profile, snapshot.node(decision.row).name(), decision, judged);
-  } else {
-    Reject(std::move(ticket), *profile, decision, judged);
+    const std::string node = core.state.snapshot().node(decision.row).name();
+    return Place(std::move(ticket), profile, node, decision, judged);
   }
+  if (consultations.Review(ticket, profile, decision, advice)) return;
+  Reject(std::move(ticket), profile, decision, judged);
+}
+
+Consultations::Handlers Scheduler::Impl::ConsultationHandlers() {
+  Consultations::Handlers all;
+  all.decided = [this](queue::PodTicket ticket, const framework::Profile& profile, framework::Decision& decision,
+                       std::optional<Judgement>& judged, framework::Advice advice) {
+    Conclude(std::move(ticket), profile, decision, judged, std::move(advice));
+  };
+  all.failed = [this](queue::PodTicket ticket, const framework::Profile& profile, const Error& error) {
+    FailBy(std::move(ticket), profile, error);
+  };
+  all.skip = [this](queue::PodTicket ticket, const Pod& pod) { Skip(std::move(ticket), pod); };
+  all.again = [this](queue::PodTicket ticket) { Decide(std::move(ticket)); };
+  return all;
+}
+
+void Scheduler::Impl::FailBy(queue::PodTicket ticket, const framework::Profile& profile, const Error& error) {
+  const Ptr<Pod> pod = ticket.pod();  // kept for the observer
+  Attempt attempt = Describe(ticket, profile, std::nullopt);
+  attempt.trace = nullptr;  // nothing was decided: the last one is another pod's
+  attempt.error = true;
+  attempt.message = error.text();
+  Fail(std::move(ticket), {&profile, Code::kError, error.text(), {}, ""});
+  if (core.options.observer) core.options.observer->OnAttempt(attempt);
 }
 
 void Scheduler::Impl::Skip(queue::PodTicket ticket, const Pod& pod) {
@@ -248,53 +285,6 @@ void Scheduler::Impl::Skip(queue::PodTicket ticket, const Pod& pod) {
   }
   ticket.Done();
   if (core.options.observer) core.options.observer->OnSkipped(pod);
-}
-
-bool Scheduler::Impl::Suspend(queue::PodTicket& ticket, const Snapshot& snapshot, const Judgement& judgement) {
-  if (!core.options.adviser) return false;
-  std::vector<std::string> names;
-  for (const Row row : judgement.feasible) names.push_back(snapshot.node(row).name());
-  std::sort(names.begin(), names.end());
-  // Answers once; an adviser that drops it without an answer has failed, so that the pods after it do not wait forever.
-  const uint64_t number = ++suspensions;
-  const util::OwnerLink<Core> link = core.owner.link();
-  const util::AnswerOnce<const Verdict&, framework::Advice> answer(
-      link.Guard([this, number](const Verdict& verdict, framework::Advice advice) {
-        Resume(number, verdict, std::move(advice));
-      }),
-      [this, number, link](const auto&) {
-        Core::Post(link, [this, number] { Resume(number, Verdict::Fail("the extender gave no answer"), {}); });
-      });
-  if (!core.options.adviser->Ask(ticket.pod(), names, answer)) {
-    answer.Withdraw();
-    return false;
-  }
-  suspended = Suspended{std::move(ticket), std::move(names), number};
-  return true;
-}
-
-void Scheduler::Impl::Resume(uint64_t number, const Verdict& verdict, framework::Advice advice) {
-  if (!suspended || suspended->number != number) return;
-  queue::PodTicket back = std::move(suspended->ticket);
-  advice.asked = std::move(suspended->names);
-  suspended.reset();
-  if (core.halted) return;  // the ticket gives the pod back
-  if (!verdict.fits()) {
-    const framework::Profile* profile = core.ProfileOf(*back.pod());
-    const Ptr<Pod> pod = back.pod();  // kept for the observer
-    Attempt attempt = Describe(back, *profile, std::nullopt);
-    attempt.error = true;
-    attempt.message = verdict.message();
-    Fail(std::move(back), {profile, Code::kError, verdict.message(), {}, ""});
-    if (core.options.observer) core.options.observer->OnAttempt(attempt);
-    return;
-  }
-  // The pod may be gone or bound by now: then it is let go like any other.
-  const Ptr<Pod> before = back.pod();
-  const Ptr<Pod> now = core.FindPod(before->namespace_(), before->name());
-  if (!now || now->uid() != before->uid() || !now->node_name.empty()) return Skip(std::move(back), *before);
-  if (now->terminating()) return Skip(std::move(back), *now);
-  Decide(std::move(back), &advice);
 }
 
 void Scheduler::Impl::Place(queue::PodTicket ticket, const framework::Profile& profile, const std::string& node,
@@ -411,6 +401,7 @@ void Scheduler::Halt() {
   impl_->core.api.EndPodWrites();
 }
 size_t Scheduler::binding_cycles() const { return impl_->bindings.size(); }
+size_t Scheduler::consultations() const { return impl_->consultations.size(); }
 size_t Scheduler::bindings_under_way() const { return impl_->bindings.binding(); }
 size_t Scheduler::unwritten_events() const {
   const client::EventWriter* writer = impl_->recorder.writer();

@@ -19,6 +19,7 @@
 #include "cluster/cluster_state.h"
 #include "config/types.h"
 #include "framework/engine.h"
+#include "framework/extender_calls.h"
 #include "queue/scheduling_queue.h"
 #include "util/inbox.h"
 #include "util/timer_queue.h"
@@ -142,27 +143,24 @@ class Observer {
   virtual void OnPreemptionBegun(const Preemption&) {}
   virtual void OnVictim(const Preemption&, const Pod& /*victim*/) {}  // it is deleted, or stopped before it was bound
   virtual void OnPreemptionEnded(const Preemption&) {}
+  // An extender failed and was passed over: it is ignorable, or only gives scores.
+  virtual void OnExtenderSkipped(const framework::SkippedExtender&) {}
+  // An extender failed when it was asked about the node that the pod is nominated to; all nodes are looked at.
+  virtual void OnNominatedNodeFailed(const Pod&, const std::string& /*error*/) {}
   // Something outside behaved oddly; nothing was lost.
   virtual void OnComplaint(const std::string&) {}
-};
-
-// Somebody outside the process who has a say in decisions (HTTP extenders): asked after filtering, answers later.
-class Adviser {
- public:
-  virtual ~Adviser() = default;
-  // False: nothing to say about this pod. True: the decision is suspended until `resume` is called, once, on the
-  // scheduling thread and not within the call; a verdict of code Error fails the attempt.
-  virtual bool Ask(const std::shared_ptr<const Pod>& pod, const std::vector<std::string>& feasible,
-                   std::function<void(Verdict, framework::Advice)> resume) = 0;
 };
 
 struct SchedulerOptions {
   uint64_t seed = 0;
   Duration max_in_unschedulable = Duration::Seconds(5 * 60);
   Observer* observer = nullptr;  // may be null
-  Adviser* adviser = nullptr;    // may be null
-  LogSink* log = nullptr;        // of the plugins, and of events that are lost; may be null
-  bool remember = true;          // answers are kept for pods of one template
+  // Whom the configuration names as extenders, in its order. Empty: none is asked, whatever the configuration says.
+  std::vector<std::shared_ptr<framework::Extender>> extenders;
+  // Decisions that may wait for extenders at a time; with so many no pod is popped.
+  size_t max_consultations = 64;
+  LogSink* log = nullptr;  // of the plugins, and of events that are lost; may be null
+  bool remember = true;    // answers are kept for pods of one template
   // Every remembered decision is made again in full and compared; the observer hears of differences.
   bool verify = false;
   // Bindings that no one has answered yet, whoever binds; with so many no pod is decided. 0: any number.
@@ -190,7 +188,7 @@ struct SchedulerOptions {
 // Thread safety: one thread, the scheduling thread. Only the inbox is reached from others.
 class Scheduler {
  public:
-  // REQUIRES: registry, api, inbox, clock, observer, adviser and log outlive the scheduler. The error lists what
+  // REQUIRES: registry, api, inbox, clock, observer and log outlive the scheduler. The error lists what
   // kube-scheduler would refuse at start.
   static Result<std::unique_ptr<Scheduler>> Make(const config::SchedulerConfiguration& config, const Registry& registry,
                                                  client::ClusterApi& api, util::Inbox& inbox, const Clock& clock,
@@ -219,6 +217,8 @@ class Scheduler {
   void Halt();
   // Pods between Permit and PostBind.
   size_t binding_cycles() const;
+  // Decisions that wait for extenders.
+  size_t consultations() const;
   // Bindings without an answer: their pods may be bound or not.
   size_t bindings_under_way() const;
   // Events that the server has not taken yet, and what became of the others.

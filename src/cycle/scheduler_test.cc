@@ -120,14 +120,14 @@ TEST_F(SchedulerTest, AnEventWhileThePodIsInFlightIsNotLost) {
   };
   slow.permit = [](const Placement&) { return PermitOutcome::Approve(); };
   slow.events = {{{EventResource::kNode, action::kAdd}, nullptr}};
-  FakeAdviser adviser;
-  options_.adviser = &adviser;
+  const auto extender = std::make_shared<FakeExtender>();
+  options_.extenders = {extender};
   Start({"n1"});
   Put(Wants("p", "500m"));
-  ASSERT_EQ(adviser.questions.size(), 1u);
+  ASSERT_EQ(extender->filters.size(), 1u);
   Put(SmallNode("n2"));  // while p is in flight
-  inbox_.Post([&] { adviser.questions[0].resume({}, {}); });
-  adviser.interested = false;
+  extender->Pass({"n1"});
+  extender->interested = [](const Pod&) { return false; };
   ASSERT_TRUE(Step());
   EXPECT_THAT(journal_.moves, Contains("p backoff ScheduleAttemptFailure"));
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/decode_value.h"
+#include "api/go_key.h"
 #include "api/json_scan.h"
 #include "extender/node_cache.h"
 #include "util/text.h"
@@ -355,25 +356,6 @@ Error CheckPairs(size_t pod_items, size_t count, std::string_view others) {
   return Error("the lists of the pod have " + std::to_string(pod_items) + " items, and there are " +
                std::to_string(count) + " " + std::string(others) + ": the product must be at most " +
                std::to_string(kMaxPairs));
-}
-
-bool KeyMatches(std::string_view key, std::string_view field) {
-  size_t at = 0;
-  for (const char wanted : field) {
-    const char lower = static_cast<char>(wanted >= 'A' && wanted <= 'Z' ? wanted + 32 : wanted);
-    if (at >= key.size()) return false;
-    const char c = key[at];
-    if (static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c) == lower) {
-      ++at;
-    } else if (lower == 's' && key.substr(at).starts_with("\xc5\xbf")) {
-      at += 2;
-    } else if (lower == 'k' && key.substr(at).starts_with("\xe2\x84\xaa")) {
-      at += 3;
-    } else {
-      return false;
-    }
-  }
-  return at == key.size();
 }
 
 Result<ExtenderArgs> DecodeExtenderArgs(std::string& body, NodeCache* cache, const AnnotationKeys& keep) {

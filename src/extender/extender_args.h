@@ -83,8 +83,4 @@ Result<ExtenderArgs> DecodeExtenderArgs(std::string& body, NodeCache* cache = nu
 Result<ExtenderPreemptionArgs> DecodePreemptionArgs(std::string& body, const AnnotationKeys& keep = {});
 Result<ExtenderBindingArgs> DecodeBindingArgs(std::string& body);
 
-// Whether Go takes `key` for the struct field `field` (ASCII letters and digits): letters in any case, also those two
-// that Unicode folds into ASCII, U+017F for s and U+212A for k.
-bool KeyMatches(std::string_view key, std::string_view field);
-
 }  // namespace berth::extender

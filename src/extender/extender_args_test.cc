@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "api/go_key.h"
 #include "extender/extender_test_util.h"
 #include "extender/node_cache.h"
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "extender/extender_args.h"
+#include "api/go_key.h"
 
 namespace berth::extender {
 namespace {

@@ -115,7 +115,9 @@ PreBindPlan BindingStages::AskPreFlight() {
   return plan;
 }
 
-void BindingStages::PreBind(const PreBindPlan& plan, DoneWith done) {
+void BindingStages::PreBind(const PreBindPlan& plan, DoneWith done, std::function<void()> stop) {
+  in_pre_bind_.assign(profile_.pre_bind.size(), 0);
+  stop_ = std::move(stop);
   PreBindFrom(plan, 0, Timed(PluginFunction::kPreBind, std::move(done)));
 }
 
@@ -146,10 +148,16 @@ void BindingStages::PreBindFrom(PreBindPlan plan, size_t from, DoneWith done) {
   group->left = end - from;
   auto self = shared_from_this();
   auto finished = [self, group, plan, end, done = std::move(done)](Ruling ruling) {
+    bool others_wait = false, first = false;
     {
       std::lock_guard lock(group->mutex);
-      if (!ruling.verdict.fits() && group->first_failure.verdict.fits()) group->first_failure = std::move(ruling);
-      if (--group->left > 0) return;
+      first = !ruling.verdict.fits() && group->first_failure.verdict.fits();
+      if (first) group->first_failure = std::move(ruling);
+      others_wait = --group->left > 0;
+    }
+    if (others_wait) {
+      if (first && self->stop_) self->stop_();
+      return;
     }
     if (!group->first_failure.verdict.fits()) return done(group->first_failure);
     self->PreBindFrom(plan, end, done);
@@ -161,11 +169,31 @@ void BindingStages::PreBindFrom(PreBindPlan plan, size_t from, DoneWith done) {
       continue;
     }
     // The name by value: an answer may come when the profile is gone.
-    const Done once = Once([index, finished, name = profile_.name(index)](const Verdict& verdict) {
+    {
+      const std::lock_guard lock(pre_bind_mutex_);
+      in_pre_bind_[i] = 1;
+    }
+    const Done once = Once([self, i, index, finished, name = profile_.name(index)](const Verdict& verdict) {
+      {
+        const std::lock_guard lock(self->pre_bind_mutex_);
+        self->in_pre_bind_[i] = 0;
+      }
       finished(verdict.fits() ? Ruling{} : Failure("PreBind", name, index, verdict));
     });
     const Error thrown = CallPreBind(profile_, all[i], placement_, states_[index], once, timed_);
     if (!thrown.ok()) once(Verdict::Fail(thrown.text()));
+  }
+}
+
+void BindingStages::CancelPreBind(const std::string& cause) {
+  const auto self = shared_from_this();
+  for (size_t i = 0; i < profile_.pre_bind.size(); ++i) {
+    {
+      const std::lock_guard lock(pre_bind_mutex_);
+      if (i >= in_pre_bind_.size() || !in_pre_bind_[i]) continue;
+    }
+    const auto& entry = profile_.pre_bind[i];
+    CallCancelPreBind(profile_, entry, placement_, states_[entry.index], cause);
   }
 }
 

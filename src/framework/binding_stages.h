@@ -55,8 +55,12 @@ class BindingStages : public std::enable_shared_from_this<BindingStages> {
   // Asks all unless one refuses. `Wait` when nobody refused and somebody wants to wait.
   PermitRuling Permit(Time now);
   PreBindPlan PreFlight();
-  // Neighbours that allow it run in parallel; groups follow one another; the first failure ends it.
-  void PreBind(const PreBindPlan& plan, DoneWith done);
+  // Neighbours that allow it run in parallel; groups follow one another; the first failure ends it. `stop`, which may
+  // be null, is called once, on any thread, when a plugin has failed while its neighbours are still at it: whoever owns
+  // the scheduling thread should have them cancelled there.
+  void PreBind(const PreBindPlan& plan, DoneWith done, std::function<void()> stop = nullptr);
+  // Tells the plugins whose PreBind has not been answered that the pod is given up. Scheduling thread.
+  void CancelPreBind(const std::string& cause);
   // Plugins in order until one does not skip. All skip: code Skip, which is no success.
   void Bind(DoneWith done);
   void PostBind();
@@ -76,6 +80,9 @@ class BindingStages : public std::enable_shared_from_this<BindingStages> {
   Placement placement_;
   std::vector<StateSlot> states_;  // by plugin index
   std::mutex* const calling_;
+  std::mutex pre_bind_mutex_;
+  std::vector<uint8_t> in_pre_bind_;  // as profile.pre_bind: asked and not answered; under the mutex
+  std::function<void()> stop_;        // of PreBind
   // The Bind plugin that is being asked, one after the other.
   struct BindTurn {
     DoneWith done;

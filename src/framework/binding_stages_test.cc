@@ -217,6 +217,39 @@ TEST_F(BindingStagesTest, TheFirstFailureOfAGroupIsReportedOnceAllOfItHaveEnded)
   EXPECT_FALSE(waiting_.contains("c"));
 }
 
+TEST_F(BindingStagesTest, WhoHasNotAnsweredYetIsToldThatThePodIsGivenUp) {
+  for (const char* name : {"a", "b"}) {
+    Slow(name, true).cancel = [this, name](const std::string& cause) {
+      calls_.push_back(std::string("stop ") + name);
+      waiting_[name](Verdict::Fail(cause));
+    };
+  }
+  int stops = 0;
+  BindingStages& stages = Stages();
+  stages.PreBind(stages.PreFlight(), Keep(), [&] { ++stops; });
+  waiting_["a"]({});
+  stages.CancelPreBind("preempted by Somebody");
+  EXPECT_THAT(calls_, ElementsAre("start a", "start b", "stop b"));
+  ASSERT_TRUE(result_);
+  EXPECT_EQ(result_->verdict, Verdict::Fail("running PreBind plugin \"b\": preempted by Somebody"));
+  EXPECT_EQ(stops, 0) << "nobody was left to stop";
+  stages.CancelPreBind("again");
+  EXPECT_EQ(calls_.size(), 3u);
+}
+
+TEST_F(BindingStagesTest, AFailureBesideOthersAsksToStopThem) {
+  Slow("a", true);
+  Slow("b", true);
+  int stops = 0;
+  BindingStages& stages = Stages();
+  stages.PreBind(stages.PreFlight(), Keep(), [&] { ++stops; });
+  waiting_["b"](Verdict::Fail("no"));
+  EXPECT_EQ(stops, 1);
+  waiting_["a"](Verdict::Fail("some other PreBind operation failed"));
+  ASSERT_TRUE(result_);
+  EXPECT_EQ(result_->plugin, 1);
+}
+
 TEST_F(BindingStagesTest, PreBindThatThrowsOrAnswersTwiceIsCountedOnce) {
   maker_.PreBind("a", [](Done done) {
     done({});

@@ -48,6 +48,7 @@ Judgement Engine::Judge(const Profile& profile, const Pod& pod, const Snapshot& 
   } else {
     judgement = framework::Judge(profile, table_, clock_).Run(pod, snapshot, options);
   }
+  if (options.unrecorded == judgement.kind) return judgement;
   CycleTrace trace = MakeTrace(pod, snapshot, judgement, table_, decisions_++);
   trace.profile = &profile;
   trace.time = clock_.Now();

@@ -44,6 +44,8 @@ Explanation Explain(const Pod& pod, const Profile& profile, const VerdictTable& 
         line.refusal = refusal(judgement.absent, kNoPlugin);
       } else if (!line.feasible) {
         line.refusal = refusal(table.Get(id), judgement.plugins[row]);
+        if (judgement.advised_against && judgement.plugins[row] == kNoPlugin && table.Get(id).rejected())
+          line.refusal.plugin = "Extender";
       }
     }
     for (size_t i = 0; i < judgement.totals.size(); ++i) {
@@ -51,6 +53,8 @@ Explanation Explain(const Pod& pod, const Profile& profile, const VerdictTable& 
       line.total = judgement.totals[i];
       for (const PluginScores& s : judgement.scores)
         line.scores[name_of(s.plugin)] = {s.raw[i], s.normalized[i], s.normalized[i] * s.weight};
+      for (const ExtenderScores& s : judgement.extender_scores)
+        if (s.raw[i]) line.scores[s.name] = {*s.raw[i], *s.raw[i], WeightedExtenderScore(*s.raw[i], s.weight)};
     }
     for (auto& [row, line] : lines) out.nodes.push_back(std::move(line));
     std::sort(out.nodes.begin(), out.nodes.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
@@ -96,7 +100,8 @@ std::optional<Explanation::Margin> Explanation::margin(const std::string& picked
   if (!winner || !second) return std::nullopt;
   Margin margin{second->name, *winner->total - *second->total, "", 0};
   for (const auto& [plugin, score] : winner->scores) {
-    const int64_t ahead = score.weighted - second->scores.at(plugin).weighted;
+    const auto other = second->scores.find(plugin);  // an extender need not score every node
+    const int64_t ahead = score.weighted - (other == second->scores.end() ? 0 : other->second.weighted);
     if (ahead > margin.term_by) std::tie(margin.term, margin.term_by) = std::pair(plugin, ahead);
   }
   return margin;
@@ -159,6 +164,7 @@ Value ToValue(const Explanation& explanation) {
     preemption.Set("selected", Value::String(explanation.preemption->selected));
   }
   out.Set("preemption", std::move(preemption));
+  if (!explanation.not_asked.empty()) out.Set("extendersNotAsked", Strings(explanation.not_asked));
   return out;
 }
 

@@ -53,6 +53,7 @@ struct Explanation {
   std::vector<std::string> winners;  // all feasible nodes with the top total, by name
   std::string message;
   std::optional<Preemption> preemption;
+  std::vector<std::string> not_asked;  // extenders of the configuration that nobody asked: a sentence each
 
   // No value without a winner or a second candidate.
   // `winner`: the node that was picked among equals; empty: the first by name.

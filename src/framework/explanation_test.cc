@@ -168,5 +168,27 @@ TEST_F(ExplanationTest, WithoutNodesThereIsJustTheMessage) {
   EXPECT_EQ(explanation.message, "no nodes available to schedule pods");
 }
 
+TEST_F(ExplanationTest, WhatExtendersSayStandsBesideThePlugins) {
+  cluster_.Add(MakeNode("a")).Add(MakeNode("b")).Add(MakeNode("c")).Add(MakeNode("d"));
+  ScoreBy("Fit", 1, {{"a", 10}, {"b", 20}, {"c", 0}});
+  Advice advice;
+  advice.about_nodes = true;
+  advice.asked = {"a", "b", "c"};
+  advice.rejected["c"] = Verdict(Code::kUnschedulable, "no licence");
+  advice.scores = {{"http://x", 2, {{"a", 3}, {"nowhere", 9}}}};
+  JudgeOptions options;
+  options.advice = &advice;
+  const Explanation explanation = Run(options);
+  EXPECT_THAT(explanation.winners, ElementsAre("a"));
+  EXPECT_EQ(ToValue(explanation).Find("nodes")->ToJson(),
+            R"([{"name":"a","feasible":true,"scores":{"Fit":{"raw":10,"normalized":10,"weighted":10},)"
+            R"("http://x":{"raw":3,"normalized":3,"weighted":60}},"total":70},)"
+            R"({"name":"b","feasible":true,"scores":{"Fit":{"raw":20,"normalized":20,"weighted":20}},"total":20},)"
+            R"({"name":"c","feasible":false,"plugin":"Extender","code":"Unschedulable","reasons":["no licence"]},)"
+            R"({"name":"d","feasible":false,"plugin":"","code":"UnschedulableAndUnresolvable","reasons":[]}])");
+  ASSERT_TRUE(explanation.margin());
+  EXPECT_EQ(explanation.margin()->term, "http://x");
+}
+
 }  // namespace
 }  // namespace berth::framework

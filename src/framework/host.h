@@ -36,6 +36,7 @@ struct HostServices {
   WaitingPodsMap waiting;
   // Whether evictions for the pod of this uid are under way; empty: never.
   std::function<bool(std::string_view uid)> preempting;
+  ClusterAccess* cluster = nullptr;  // null: the owner only judges
   // Pods that plugins want to be tried again; the owner takes them when a cycle is over.
   std::vector<std::shared_ptr<const Pod>> activations;
 };
@@ -56,6 +57,7 @@ class Host final : public Handle {
     services_.activations.insert(services_.activations.end(), pods.begin(), pods.end());
   }
   Writer& writer() override { return writer_; }
+  ClusterAccess* cluster() override { return services_.cluster; }
   const std::vector<std::string>& extender_ignored_resources() const override {
     return options_.extender_ignored_resources;
   }

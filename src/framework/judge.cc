@@ -56,7 +56,30 @@ PostFilterRuling AskPostFilters(CycleRun& run, const FilterReport& report) {
   return result;
 }
 
+// Goes over the end as Go's integers do: an extender may answer with any number.
+int64_t Wrapped(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+
+// What the plugin whose plan extenders have seen makes of what they left. No value: it cannot say.
+std::optional<PostFilterRuling> ChooseAgain(CycleRun& run, const Advice::Preemption& advice) {
+  for (const auto& entry : run.profile().post_filter) {
+    if (entry.index != advice.plugin || !Reviews(entry)) continue;
+    PostFilterOutcome outcome = CallReview(run.profile(), entry, run, advice.left);
+    const Code code = outcome.verdict.code();
+    if (code != Code::kSuccess && !IsRejected(code))
+      outcome = {Verdict::Fail(outcome.verdict.message()), std::nullopt, nullptr};
+    return PostFilterRuling{std::move(outcome), entry.index};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
+
+int64_t WeightedExtenderScore(int64_t raw, int64_t weight) {
+  constexpr uint64_t kScale = kMaxScore / 10;  // MaxNodeScore / MaxExtenderPriority
+  return static_cast<int64_t>(static_cast<uint64_t>(raw) * static_cast<uint64_t>(weight) * kScale);
+}
 
 Judgement Judge::Run(const Pod& pod, const Snapshot& snapshot, const JudgeOptions& options) const {
   // Calls into plugins are guarded one by one, so that the message names the plugin. This catches what those miss, such
@@ -137,10 +160,10 @@ Judgement Judge::RunStages(const Pod& pod, const Snapshot& snapshot, const Judge
     filter.End(Code::kSuccess);
   }
 
-  if (options.advice) TakeAdvice(*options.advice, snapshot, out);
+  if (options.advice && options.advice->about_nodes) TakeAdvice(*options.advice, snapshot, out);
 
   if (out.feasible.empty()) {
-    if (options.post_filter) PostFilterAll(run, out);
+    if (options.post_filter) PostFilterAll(run, options.advice, out);
     out.kind = Judgement::Kind::kRejected;
     out.message = FitError(snapshot, out);
     return out;
@@ -174,27 +197,46 @@ Judgement Judge::RunStages(const Pod& pod, const Snapshot& snapshot, const Judge
       out.totals.clear();
       return out;
     }
-    if (options.advice) {
-      for (size_t i = 0; i < out.feasible.size(); ++i) {
-        const auto extra = options.advice->scores.find(snapshot.node(out.feasible[i]).name());
-        if (extra != options.advice->scores.end()) out.totals[i] += extra->second;
-      }
-    }
+    if (options.advice) TakeScores(*options.advice, snapshot, out);
   }
   out.states = std::move(run.states().slots);
   return out;
 }
 
+// An extender may write another text every time, and the table forgets none: with so many, they become one.
+constexpr size_t kMostTexts = 100'000;
+
+// Nodes that nobody asked about count as not judged, as upstream's do behind the end of a search.
 void Judge::TakeAdvice(const Advice& advice, const Snapshot& snapshot, Judgement& out) const {
+  // Also of what does not fit any more: whoever wakes pods has to know that an extender had its say.
+  out.advised_against = !advice.rejected.empty();
   std::erase_if(out.feasible, [&](Row row) {
     const std::string& name = snapshot.node(row).name();
     if (const auto said = advice.rejected.find(name); said != advice.rejected.end()) {
-      out.verdicts[row] = table_.Intern(said->second);
-      out.advised_against = true;
+      const Verdict& verdict = said->second;
+      out.verdicts[row] = table_.Intern(
+          table_.size() < kMostTexts ? verdict : Verdict(verdict.code(), "node(s) were rejected by an extender"));
       return true;
     }
-    return !std::binary_search(advice.asked.begin(), advice.asked.end(), name);
+    if (std::binary_search(advice.asked.begin(), advice.asked.end(), name)) return false;
+    out.verdicts[row] = kNotJudged;
+    return true;
   });
+}
+
+void Judge::TakeScores(const Advice& advice, const Snapshot& snapshot, Judgement& out) const {
+  for (const Advice::Scores& scores : advice.scores) {
+    ExtenderScores& given = out.extender_scores.emplace_back();
+    given.name = scores.name;
+    given.weight = scores.weight;
+    given.raw.resize(out.feasible.size());
+    for (size_t i = 0; i < out.feasible.size(); ++i) {
+      const auto score = scores.raw.find(snapshot.node(out.feasible[i]).name());
+      if (score == scores.raw.end()) continue;
+      given.raw[i] = score->second;
+      out.totals[i] = Wrapped(out.totals[i], WeightedExtenderScore(score->second, scores.weight));
+    }
+  }
 }
 
 void Judge::FilterAll(CycleRun& run, const PreFilterRuling& pre, std::span<const uint8_t> only, Judgement& out) const {
@@ -232,8 +274,15 @@ void Judge::FilterAll(CycleRun& run, const PreFilterRuling& pre, std::span<const
     if (out.verdicts[row] == kFitsId) out.feasible.push_back(row);
 }
 
-void Judge::PostFilterAll(CycleRun& run, Judgement& out) const {
+void Judge::PostFilterAll(CycleRun& run, const Advice* advice, Judgement& out) const {
   out.post_filter_ran = !profile_.post_filter.empty();
+  if (advice && advice->preemption) {
+    if (std::optional<PostFilterRuling> ruling = ChooseAgain(run, *advice->preemption)) {
+      out.post_filter = std::move(ruling->outcome);
+      out.post_filter_plugin = ruling->plugin;
+      return;
+    }
+  }
   PostFilterRuling ruling = RunPostFilter(run, Report(out, table_, run.snapshot()));
   out.post_filter = std::move(ruling.outcome);
   out.post_filter_plugin = ruling.plugin;
@@ -359,6 +408,11 @@ size_t FeasibleNodesToFind(int32_t percent, size_t nodes) {
   constexpr size_t kMinimum = 100;
   if (percent <= 0 || percent >= 100 || nodes < kMinimum) return nodes;
   return std::max(kMinimum, nodes * static_cast<size_t>(percent) / 100);
+}
+
+size_t AdaptiveNodesToFind(size_t nodes) {
+  const size_t percent = std::max<size_t>(5, nodes >= 125 * 45 ? 5 : 50 - nodes / 125);
+  return FeasibleNodesToFind(static_cast<int32_t>(percent), nodes);
 }
 
 Row PickWinner(const Judgement& judgement, const Snapshot& snapshot, size_t start) {

@@ -24,6 +24,15 @@ struct PluginScores {
   std::vector<int64_t> raw, normalized;  // weighted = normalized * weight
 };
 
+// One extender's scores of the feasible rows, in the order of Judgement::feasible.
+struct ExtenderScores {
+  std::string name;
+  int64_t weight = 1;
+  std::vector<std::optional<int64_t>> raw;  // no value: it gave none
+};
+// What a score of an extender's adds to a node's total: extenders score from 0 to 10, plugins from 0 to 100.
+int64_t WeightedExtenderScore(int64_t raw, int64_t weight);
+
 // Everything that was found out about one pod. Rows index the snapshot it was judged on.
 struct Judgement {
   enum class Kind : uint8_t {
@@ -41,7 +50,8 @@ struct Judgement {
   std::vector<std::string> narrowed_by;
   std::vector<Row> feasible;         // ascending
   std::vector<PluginScores> scores;  // empty with fewer than two feasible rows
-  std::vector<int64_t> totals;       // as feasible; empty without scores
+  std::vector<ExtenderScores> extender_scores;
+  std::vector<int64_t> totals;  // as feasible; empty without scores
   PostFilterOutcome post_filter;
   bool post_filter_ran = false;
   uint16_t post_filter_plugin = kNoPlugin;  // whose plan it is
@@ -53,12 +63,24 @@ struct Judgement {
   std::vector<StateSlot> states;
 };
 
-// What somebody outside the process (an HTTP extender) said of nodes, by name. A pod is judged once to learn which
-// nodes to ask about, and again with the answer: judging is cheap, and the cluster may have moved on meanwhile.
+// What extenders said of nodes, by name. A pod is judged once to learn which nodes to ask about, and again with the
+// answer: judging is cheap, and the cluster may have moved on meanwhile.
 struct Advice {
-  std::vector<std::string> asked;  // ascending; other nodes are left out
-  std::map<std::string, Verdict, std::less<>> rejected;
-  std::map<std::string, int64_t, std::less<>> scores;  // added to the totals
+  std::vector<std::string> asked;                        // ascending; other nodes are left out
+  std::map<std::string, Verdict, std::less<>> rejected;  // of these
+  bool about_nodes = false;                              // false: nobody was asked about nodes, and the two are empty
+  struct Scores {
+    std::string name;
+    int64_t weight = 1;
+    std::map<std::string, int64_t, std::less<>> raw;  // by node; of one that was named twice the sum
+  };
+  std::vector<Scores> scores;
+  // What they made of the candidates of this plugin's plan, or why they could not be asked. No value: nobody was asked.
+  struct Preemption {
+    uint16_t plugin;
+    Result<std::vector<PreemptionCandidate>> left;
+  };
+  std::optional<Preemption> preemption;
 };
 
 struct JudgeOptions {
@@ -74,6 +96,7 @@ struct JudgeOptions {
   // A pod that fits where its nomination says goes there, unscored. False: all nodes that fit are scored; whether the
   // pod may preempt still depends on its nominated node.
   bool follow_nomination = true;
+  std::optional<Judgement::Kind> unrecorded = {};  // a judgement of this kind is not the end: no record is made of it
 };
 
 // REQUIRES: profile and table outlive the judge. Thread safety: scheduling thread.
@@ -92,7 +115,8 @@ class Judge {
   Judgement RunStages(const Pod& pod, const Snapshot& snapshot, const JudgeOptions& options) const;
   void FilterAll(CycleRun& run, const PreFilterRuling& pre, std::span<const uint8_t> only, Judgement& out) const;
   void TakeAdvice(const Advice& advice, const Snapshot& snapshot, Judgement& out) const;
-  void PostFilterAll(CycleRun& run, Judgement& out) const;
+  void PostFilterAll(CycleRun& run, const Advice* advice, Judgement& out) const;
+  void TakeScores(const Advice& advice, const Snapshot& snapshot, Judgement& out) const;
   // What PreScore left, by plugin index.
   struct ScoreStates {
     std::vector<StateSlot> states;
@@ -113,6 +137,8 @@ std::optional<Ruling> FindGate(const Profile& profile, const Pod& pod);
 
 // kube-scheduler's numFeasibleNodesToFind for an explicit percentage (percent 0 means all here: judging is cheap).
 size_t FeasibleNodesToFind(int32_t percent, size_t nodes);
+// The same with upstream's own choice of a percentage, for who pays per node: an extender that is sent them.
+size_t AdaptiveNodesToFind(size_t nodes);
 
 // What PostFilter as a whole said, and whose word it is.
 struct PostFilterRuling {

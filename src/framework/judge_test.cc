@@ -382,5 +382,17 @@ TEST_F(JudgeTest, GivenRowsAreScoredWhetherTheyFitOrNot) {
   EXPECT_NE(failed.message.find("boom"), std::string::npos);
 }
 
+TEST(AdaptiveNodesToFindTest, IsKubeSchedulersChoice) {
+  const std::pair<size_t, size_t> cases[] = {{0, 0},      {99, 99},    {100, 100},  {300, 144},
+                                             {1000, 420}, {5000, 500}, {6000, 300}, {20000, 1000}};
+  for (const auto& [nodes, wanted] : cases) EXPECT_EQ(AdaptiveNodesToFind(nodes), wanted) << nodes;
+}
+
+TEST(WeightedExtenderScoreTest, IsTenfoldAndGoesOverTheEndAsGoDoes) {
+  EXPECT_EQ(WeightedExtenderScore(7, 3), 210);
+  EXPECT_EQ(WeightedExtenderScore(-1, 2), -20);
+  EXPECT_EQ(WeightedExtenderScore(INT64_MAX, 1), -10);
+}
+
 }  // namespace
 }  // namespace berth::framework

@@ -87,6 +87,8 @@ Memory::Memory(const Profile& profile, VerdictTable& table, const Clock& clock, 
   if (options.threads > 1) pool_ = std::make_unique<util::WorkerPool>(options.threads);
   for (size_t i = 0; i < signs.size(); ++i)
     if (signs[i]) signers_.push_back(static_cast<uint16_t>(i));
+  for (const auto& entry : profile.pre_filter)
+    if (!signs[entry.index]) may_sign_.push_back(entry.index);
   for (size_t i = 0; i < profile.pre_score.size(); ++i) {
     const uint16_t plugin = profile.pre_score[i].index;
     const bool scores = std::any_of(profile.score.begin(), profile.score.end(),
@@ -113,11 +115,19 @@ uint64_t Memory::StampOf(const Snapshot& snapshot, Epochs epochs, uint16_t plugi
   return stamp;
 }
 
-bool Memory::Sign(const Pod& pod, std::string& out) const {
+bool Memory::Sign(const Pod& pod, std::string& out, std::vector<uint8_t>* signed_by) const {
   Signature signature;
+  if (signed_by) *signed_by = signs_;
   for (const uint16_t plugin : signers_) {
     if (!CallSign(profile_, plugin, pod, signature)) return false;
     signature.Add("");
+  }
+  for (const uint16_t plugin : may_sign_) {
+    Signature own;
+    const bool signs = CallSign(profile_, plugin, pod, own);
+    if (signed_by) (*signed_by)[plugin] = signs;
+    signature.Add(int64_t{signs});
+    if (signs) signature.Add(own.text());
   }
   // A plugin that declares to read one need not sign it.
   for (const std::string& key : profile_.annotations.pods) {
@@ -134,7 +144,8 @@ PodClass* Memory::ClassOf(const Pod& pod, std::unique_ptr<PodClass>& fresh) {
   if (last_ && last_->identity_blind && SameTemplate(pod, *last_->exemplar)) return last_;
   std::string signature;
   Stage sign(profile_, PluginFunction::kSign);
-  const bool shared = Sign(pod, signature);
+  std::vector<uint8_t> signed_by;
+  const bool shared = Sign(pod, signature, &signed_by);
   sign.End(shared ? Code::kSuccess : Code::kUnschedulable);  // as upstream calls it
   if (!shared) return nullptr;
   if (const auto known = classes_.find(signature); known != classes_.end()) {
@@ -146,6 +157,7 @@ PodClass* Memory::ClassOf(const Pod& pod, std::unique_ptr<PodClass>& fresh) {
   fresh->exemplar.reset();
   if (SeenBefore(signature)) fresh->exemplar = pod;
   fresh->signature = std::move(signature);
+  fresh->signed_by = std::move(signed_by);
   fresh->identity_blind = false;
   fresh->pre_filter.assign(profile_.pre_filter.size(), {});
   fresh->states.slots.clear();

@@ -69,7 +69,8 @@ class Memory {
     size_t pre_score = SIZE_MAX;  // position in Profile::pre_score; SIZE_MAX: it has none
   };
 
-  bool Sign(const Pod& pod, std::string& out) const;
+  // False: the pod's answers cannot be shared. `signed_by`, unless null: by plugin, whether it took part.
+  bool Sign(const Pod& pod, std::string& out, std::vector<uint8_t>* signed_by = nullptr) const;
   PodClass* ClassOf(const Pod& pod, std::unique_ptr<PodClass>& fresh);
   void Keep(std::unique_ptr<PodClass> fresh);
   // Lets the classes go that were not used for longest, until the rest fits.
@@ -87,6 +88,7 @@ class Memory {
   std::vector<FilterPlan> filters_;     // as Profile::filter
   std::vector<ScorePlan> scores_;       // as Profile::score
   std::vector<uint16_t> signers_;       // plugins that take part in the signature
+  std::vector<uint16_t> may_sign_;      // plugins with a PreFilter that is asked for every pod, unless they sign
   std::vector<uint8_t> signs_;          // the same, by plugin
   std::vector<uint8_t> late_;           // by plugin: from Reserve on, where it may want PreFilter's state
   std::vector<size_t> pre_score_only_;  // positions in Profile::pre_score of plugins that do not score

@@ -114,7 +114,7 @@ bool MemoryRun::PreFilter() {
       for (size_t f = 0; f < profile_.filter.size(); ++f)
         if (profile_.filter[f].index == entry.index && memory_.filters_[f].remembered) class_.marked = false;
     }
-    const bool keeps = shared || (signs && skip && !outcome.state);
+    const bool keeps = shared || (class_.signed_by[entry.index] && skip && !outcome.state);
     class_.states.slots[entry.index] = std::move(outcome.state);
     class_.states.skip_filter[entry.index] = skip;
     known.epochs = outcome.holds_while.value_or(entry.depends.epochs);

@@ -34,6 +34,7 @@ class World {
     engine_ = std::move(Engine::Make(loaded.config, registry_, clock_, seed)).value();
     reference_ = std::move(Engine::Make(loaded.config, registry_, clock_, seed)).value();
     for (PluginIndex* index : engine_->Indexes()) state_.AddIndex(index);
+    for (int i = 0; i < 6; ++i) AddClaim(std::to_string(i));
     engine_->Remember(options);
     engine_->Verify(*reference_, [this](const std::string& text) { differences.push_back(text); });
   }
@@ -52,8 +53,31 @@ class World {
     if (dice_.Chance(15)) node.Taint("dedicated", "batch", TaintEffect::kNoSchedule);
     if (dice_.Chance(20)) node.Taint("busy", "", TaintEffect::kPreferNoSchedule);
     if (dice_.Chance(5)) node.Unschedulable();
+    if (dice_.Chance(30)) node.Label("topology.kubernetes.io/zone", "z" + std::to_string(dice_.Below(2)));
     state_.PutNode(std::make_shared<const Node>(node.Build()));
     live_.insert_or_assign(name, true);
+    CsiNode csi_node;
+    csi_node.meta.name = name;
+    if (dice_.Chance(70)) csi_node.driver_limits["driver"] = static_cast<int32_t>(dice_.Below(4));
+    state_.PutObject<CsiNode>(std::make_shared<const CsiNode>(csi_node));
+  }
+
+  // A claim that is bound to a volume of a CSI driver; every other one has a zone, and one is for a single pod.
+  void AddClaim(const std::string& name) {
+    PersistentVolume volume;
+    volume.meta.name = name;
+    volume.kind = VolumeKind::kCsi;
+    volume.csi_driver = "driver";
+    volume.csi_handle = name;
+    if (dice_.Chance(50)) volume.meta.labels = Labels({{"topology.kubernetes.io/zone", "z1"}});
+    PersistentVolumeClaim claim;
+    claim.meta.name = name;
+    claim.meta.namespace_ = "default";
+    claim.meta.annotations = Labels({{"pv.kubernetes.io/bind-completed", "yes"}});
+    claim.volume_name = name;
+    claim.access_modes = {name == "0" ? "ReadWriteOncePod" : "ReadWriteMany"};
+    state_.PutObject<PersistentVolume>(std::make_shared<const PersistentVolume>(volume));
+    state_.PutObject<PersistentVolumeClaim>(std::make_shared<const PersistentVolumeClaim>(claim));
   }
 
   std::shared_ptr<const Pod> NewPod() {
@@ -71,6 +95,11 @@ class World {
     if (app == 3 && dice_.Chance(50)) pod.HostPort(8080);
     if (app == 4 && dice_.Chance(50)) pod.PreferNode(7, {{Require("disk", SelectorOp::kExists)}, {}, ""});
     if (dice_.Chance(15)) pod.Namespace("other");
+    if (dice_.Chance(20)) {
+      const std::string source = std::to_string(dice_.Below(6));
+      const VolumeKind kind = dice_.Chance(70) ? VolumeKind::kClaim : VolumeKind::kGcePd;
+      pod.With([&](Pod& made) { made.volumes.push_back({"v", kind, source}); });
+    }
     if (dice_.Chance(10) && !live_.empty()) {
       // As a daemon set does, mostly.
       std::vector<std::string> names{Pick()};

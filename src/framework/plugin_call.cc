@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "berth/host/preemption_review.h"
 #include "framework/call_timer.h"
 
 namespace berth::framework {
@@ -135,6 +136,17 @@ PostFilterOutcome CallPostFilter(const Profile& profile, const Entry<PostFilterP
               [&](const CallView& view) { return entry.plugin->PostFilter(*view.cycle, state, report); });
 }
 
+PostFilterOutcome CallReview(const Profile& profile, const Entry<PostFilterPlugin>& entry, const Cycle& cycle,
+                             const Result<std::vector<PreemptionCandidate>>& left) {
+  return Made({profile, entry.index, kPostFilter, {&cycle.pod()}}, {&cycle}, [&](const CallView& view) {
+    return dynamic_cast<const PreemptionReviewer&>(*entry.plugin).Review(*view.cycle, left);
+  });
+}
+
+bool Reviews(const Entry<PostFilterPlugin>& entry) {
+  return dynamic_cast<const PreemptionReviewer*>(entry.plugin) != nullptr;
+}
+
 PreScoreOutcome CallPreScore(const Profile& profile, const Entry<PreScorePlugin>& entry, const Cycle& cycle,
                              std::span<const Row> feasible) {
   PreScoreOutcome outcome =
@@ -187,6 +199,12 @@ Error CallPreBind(const Profile& profile, const Entry<PreBindPlugin>& entry, con
                   StateSlot& state, Done done, bool timed) {
   return Begun({profile, entry.index, kPreBind, Of(placement)}, std::move(done), timed,
                [&](Done last) { entry.plugin->PreBind(placement, state, std::move(last)); });
+}
+
+void CallCancelPreBind(const Profile& profile, const Entry<PreBindPlugin>& entry, const Placement& placement,
+                       StateSlot& state, const std::string& cause) {
+  (void)CallPlainly(PluginCall{profile, entry.index, kPreBind, Of(placement)},
+                    [&] { entry.plugin->CancelPreBind(placement, state, cause); });
 }
 
 Error CallBind(const Profile& profile, const Entry<BindPlugin>& entry, const Placement& placement, StateSlot& state,

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "berth/plugin.h"
 #include "framework/guard.h"
@@ -30,6 +31,11 @@ Error CallFilter(const Profile& profile, const Entry<FilterPlugin>& entry, const
 PostFilterOutcome CallPostFilter(const Profile& profile, const Entry<PostFilterPlugin>& entry, const Cycle& cycle,
                                  const PluginState* state, const FilterReport& report);
 
+// Extenders have looked at what this plugin planned. REQUIRES: Reviews(entry).
+PostFilterOutcome CallReview(const Profile& profile, const Entry<PostFilterPlugin>& entry, const Cycle& cycle,
+                             const Result<std::vector<PreemptionCandidate>>& left);
+bool Reviews(const Entry<PostFilterPlugin>& entry);
+
 PreScoreOutcome CallPreScore(const Profile& profile, const Entry<PreScorePlugin>& entry, const Cycle& cycle,
                              std::span<const Row> feasible);
 Error CallScore(const Profile& profile, const ScoreEntry& entry, const Cycle& cycle, const PluginState* state,
@@ -49,6 +55,9 @@ PreFlight CallPreBindPreFlight(const Profile& profile, const Entry<PreBindPlugin
 // An Error: it threw. It may have called `done` before.
 Error CallPreBind(const Profile& profile, const Entry<PreBindPlugin>& entry, const Placement& placement,
                   StateSlot& state, Done done, bool timed = false);
+// Throwing there changes nothing: PreBind still owes its answer.
+void CallCancelPreBind(const Profile& profile, const Entry<PreBindPlugin>& entry, const Placement& placement,
+                       StateSlot& state, const std::string& cause);
 Error CallBind(const Profile& profile, const Entry<BindPlugin>& entry, const Placement& placement, StateSlot& state,
                Done done, bool timed = false);
 Error CallPostBind(const Profile& profile, const Entry<PostBindPlugin>& entry, const Placement& placement,

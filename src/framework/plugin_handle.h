@@ -24,6 +24,7 @@ class PluginHandle final : public Handle {
   uint64_t Random() override { return handle_.Random(); }
   WaitingPods& waiting() override { return handle_.waiting(); }
   Writer& writer() override { return handle_.writer(); }
+  ClusterAccess* cluster() override { return handle_.cluster(); }
   bool preempting(std::string_view uid) const override { return handle_.preempting(uid); }
   void Activate(const std::vector<std::shared_ptr<const Pod>>& pods) override { handle_.Activate(pods); }
   const std::vector<std::string>& extender_ignored_resources() const override {

@@ -26,8 +26,11 @@ class PluginIndexes::Guarded final : public PluginIndex {
     Tell({.node = node != nullptr ? &node->name() : nullptr},
          [&] { index_->NodeChanged(snapshot, row, before, after); });
   }
-  void ObjectsChanged(const Snapshot& snapshot) override {
-    Tell({}, [&] { index_->ObjectsChanged(snapshot); });
+  void ObjectsChanged(const Snapshot& snapshot, const ObjectChange& change) override {
+    Tell({}, [&] { index_->ObjectsChanged(snapshot, change); });
+  }
+  void ObjectAssumed(const Snapshot& snapshot, const ObjectChange& change) override {
+    Tell({}, [&] { index_->ObjectAssumed(snapshot, change); });
   }
   uint64_t epoch() const override {
     uint64_t epoch = 0;

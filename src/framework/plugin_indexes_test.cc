@@ -31,7 +31,7 @@ class CountingIndex final : public PluginIndex {
   }
   void PodRemoved(const Snapshot&, const PodRecord&) override { ++told_; }
   void NodeChanged(const Snapshot&, Row, const Node*, const Node*) override { ++told_; }
-  void ObjectsChanged(const Snapshot&) override { ++told_; }
+  void ObjectsChanged(const Snapshot&, const ObjectChange&) override { ++told_; }
   uint64_t epoch() const override { return static_cast<uint64_t>(told_); }
 
  private:

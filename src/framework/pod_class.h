@@ -85,6 +85,7 @@ struct PodClass {
   };
 
   std::string signature;
+  std::vector<uint8_t> signed_by;  // by plugin
   // States may point into it. None: the class is this decision's only, and the pod at hand serves.
   std::optional<Pod> exemplar;
   bool identity_blind = false;  // the signature does not depend on name, uid and the like

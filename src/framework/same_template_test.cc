@@ -132,6 +132,8 @@ TEST(SameTemplateTest, EveryFieldMakesADifferenceUnlessItIsFree) {
       {"volumes.kind", volume([](PodVolume& v) { v.kind = VolumeKind::kCsi; })},
       {"volumes.source", volume([](PodVolume& v) { v.source += "x"; })},
       {"volumes.read_only", volume([](PodVolume& v) { v.read_only = true; })},
+      {"volumes.variant", volume([](PodVolume& v) { v.variant += "x"; })},
+      {"volumes.hosts", volume([](PodVolume& v) { v.hosts.push_back("x"); })},
       {"resource_claims", [](Pod& p) { p.resource_claims.push_back("x"); }},
       {"host_network", [](Pod& p) { p.host_network = true; }},
       {"host_users", [](Pod& p) { p.host_users = false; }},

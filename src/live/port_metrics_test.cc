@@ -46,9 +46,14 @@ TEST(ServingMetricsTest, WhoAskedIsCountedByResultAndNotByName) {
   port.Authorized("no-opinion", 0.003);
   port.TokenReviewed("201", 0.6);
   port.AccessReviewed("<error>", 20);
-  port.TokenLookedUp(true);
-  port.TokenLookedUp(false);
-  port.TokenLookedUp(false);
+  port.TokenLookedUp(true, 0);
+  port.TokenLookedUp(false, 0.2);
+  port.TokenLookedUp(false, 20);
+  port.TokenFetched(true);
+  port.TokenFetched(false);
+  port.TokenFetches(2, 5);
+  port.TokenFetches(1, 3);
+  port.CertificateShown(3000);
   const std::string text = metrics.Text();
   for (const char* line : {
            "authentication_attempts{result=\"success\"} 3\n",
@@ -65,6 +70,14 @@ TEST(ServingMetricsTest, WhoAskedIsCountedByResultAndNotByName) {
            "apiserver_delegated_authz_request_duration_seconds_bucket{code=\"<error>\",le=\"10\"} 0\n",
            "authentication_token_cache_request_total{status=\"hit\"} 1\n",
            "authentication_token_cache_request_total{status=\"miss\"} 2\n",
+           "authentication_token_cache_request_duration_seconds_bucket{status=\"miss\",le=\"0.25\"} 1\n",
+           "authentication_token_cache_request_duration_seconds_bucket{status=\"hit\",le=\"0.005\"} 1\n",
+           "authentication_token_cache_fetch_total{status=\"ok\"} 1\n",
+           "authentication_token_cache_fetch_total{status=\"error\"} 1\n",
+           "authentication_token_cache_active_fetch_count{status=\"in_flight\"} 1\n",
+           "authentication_token_cache_active_fetch_count{status=\"blocked\"} 3\n",
+           "apiserver_client_certificate_expiration_seconds_bucket{le=\"1800\"} 0\n",
+           "apiserver_client_certificate_expiration_seconds_bucket{le=\"3600\"} 1\n",
        })
     EXPECT_THAT(text, HasSubstr(line));
   EXPECT_THAT(text, Not(HasSubstr("example.com")));

@@ -13,17 +13,12 @@
 namespace berth::live {
 namespace {
 
+// A decision that takes so long is worth a line.
+constexpr Duration kSlow = Duration::Millis(100);
 constexpr char kNoNodes[] = "no nodes available to schedule pods";
 constexpr char kMoved[] = "Pod moved to an internal scheduling queue";
 constexpr std::string_view kAttemptFailure = "ScheduleAttemptFailure";
 constexpr std::string_view kUnschedulableQueue = "Unschedulable";
-
-// What no plugin here can place yet.
-bool NeedsStorageOrClaims(const Pod& pod) {
-  return !pod.resource_claims.empty() || std::any_of(pod.volumes.begin(), pod.volumes.end(), [](const PodVolume& one) {
-    return one.kind == VolumeKind::kClaim || one.kind == VolumeKind::kEphemeral;
-  });
-}
 
 // kube-scheduler's names of its queues; empty: it is in none.
 std::string_view QueueName(queue::Place place) {
@@ -47,6 +42,11 @@ std::string_view QueueName(queue::Place place) {
 
 void SchedulerLog::OnAttempt(const cycle::Attempt& attempt) {
   const Pod& pod = *attempt.pod;
+  if (const Duration took = attempt.decided - attempt.began; took >= kSlow && log_.V(2).enabled()) {
+    log_.Say(LogSeverity::kInfo, 2,
+             "Trace[" + std::to_string(++traces_) + "]: \"Scheduling\" namespace:" + pod.namespace_() +
+                 ",name:" + pod.name() + " (total time: " + std::to_string(took.ns / 1'000'000) + "ms)");
+  }
   if (!attempt.node.empty())
     return log_.V(3).Info("Attempting to bind pod to node", {{"pod", pod}, {"node", attempt.node}});
   if (attempt.error) return log_.Error("Error scheduling pod; retrying", {{"err", attempt.message}, {"pod", pod}});
@@ -126,6 +126,30 @@ void SchedulerLog::OnStageFailed(const cycle::StageFailure& failure) {
   if (stage == kBind) log_.V(1).Info("Failed to bind pod", {{"pod", pod}});
 }
 
+// Upstream writes the line for every pod; here an extender that is down is one line a minute.
+void SchedulerLog::OnExtenderSkipped(const framework::SkippedExtender& skipped) {
+  const auto& [extender, verb, pod, error] = skipped;
+  const std::string_view what = verb;
+  if (what == "prioritize") {
+    log_.V(5).Info("Failed to run extender's priority function. No score given by this extender.",
+                   {{"error", error}, {"pod", pod}, {"extender", extender}});
+    return;
+  }
+  if (!said_.Say(std::string(what) + " " + extender)) return;
+  if (what == "preempt") {
+    log_.V(2).Info("Skipped extender as it returned error and has ignorable flag set",
+                   {{"extender", extender}, {"err", error}});
+  } else {
+    log_.Info(what == "bind" ? "Skipping extender in bind as it returned error and has ignorable flag set"
+                             : "Skipping extender as it returned error and has ignorable flag set",
+              {{"extender", extender}, {"err", error}});
+  }
+}
+
+void SchedulerLog::OnNominatedNodeFailed(const Pod& pod, const std::string& error) {
+  log_.Error("Evaluation failed on nominated node", {{"err", error}, {"pod", pod}, {"node", pod.nominated_node_name}});
+}
+
 void SchedulerLog::OnListFailure(Kind kind, const std::string& sentence) {
   log_.Error("Failed to watch", {{"err", sentence}, {"type", "*v1." + std::string(ToString(kind))}});
 }
@@ -140,8 +164,8 @@ void SchedulerLog::OnPendingPod(const Pod* before, const Pod* after) {
   if (after == nullptr) return log_.V(3).Info("Delete event for unscheduled pod", {{"pod", *before}});
   if (before != nullptr) return log_.V(4).Info("Update event for unscheduled pod", {{"pod", *after}});
   log_.V(3).Info("Add event for unscheduled pod", {{"pod", *after}});
-  if (NeedsStorageOrClaims(*after))
-    log_.V(2).Info("Pod needs persistent volumes or resource claims, which are not supported yet", {{"pod", *after}});
+  if (!after->resource_claims.empty())
+    log_.V(2).Info("Pod needs resource claims, which are not supported yet", {{"pod", *after}});
 }
 
 void SchedulerLog::OnNode(const Node* before, const Node* after) {

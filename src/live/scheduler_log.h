@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 
 #include "cycle/scheduler.h"
 #include "util/log.h"
+#include "util/seldom.h"
 
 namespace berth::live {
 
@@ -41,10 +43,14 @@ class SchedulerLog final : public cycle::Observer {
   void OnPreemptionBegun(const cycle::Preemption& preemption) override;
   void OnVictim(const cycle::Preemption& preemption, const Pod& victim) override;
   void OnPreemptionEnded(const cycle::Preemption& preemption) override;
+  void OnExtenderSkipped(const framework::SkippedExtender& skipped) override;
+  void OnNominatedNodeFailed(const Pod& pod, const std::string& error) override;
   void OnComplaint(const std::string& text) override;
 
  private:
   util::Log& log_;
+  uint64_t traces_ = 0;  // so many decisions took long
+  util::Seldom said_;
 };
 
 // Tells several observers, in order. REQUIRES: they outlive it.
@@ -118,6 +124,12 @@ class Observers final : public cycle::Observer {
   }
   void OnPreemptionEnded(const cycle::Preemption& preemption) override {
     Tell(&cycle::Observer::OnPreemptionEnded, preemption);
+  }
+  void OnExtenderSkipped(const framework::SkippedExtender& skipped) override {
+    Tell(&cycle::Observer::OnExtenderSkipped, skipped);
+  }
+  void OnNominatedNodeFailed(const Pod& pod, const std::string& error) override {
+    Tell(&cycle::Observer::OnNominatedNodeFailed, pod, error);
   }
   void OnComplaint(const std::string& text) override { Tell(&cycle::Observer::OnComplaint, text); }
 

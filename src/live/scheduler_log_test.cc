@@ -218,9 +218,9 @@ TEST_F(SchedulerLogTest, PodsThatCannotBePlacedYetAreNamed) {
   Start(2);
   Put(MakePod("plain"));
   EXPECT_THAT(Lines(), ElementsAre(HasSubstr("no nodes are registered to the cluster")));
-  Put(MakePod("claims").With([](Pod& pod) { pod.volumes.push_back({"v", VolumeKind::kClaim, "claim", false}); }));
+  Put(MakePod("claims").With([](Pod& pod) { pod.resource_claims.push_back("gpu"); }));
   EXPECT_THAT(Lines().front(),
-              "\"Pod needs persistent volumes or resource claims, which are not supported yet\" "
+              "\"Pod needs resource claims, which are not supported yet\" "
               "pod=\"default/claims\"");
 }
 
@@ -238,6 +238,22 @@ TEST_F(SchedulerLogTest, NobodyAskedMeansNoLines) {
   api_.AcceptBind();
   Put(Wants("big", "100"));
   EXPECT_THAT(Lines(), IsEmpty());
+}
+
+TEST_F(SchedulerLogTest, ADecisionThatTakesLongHasALine) {
+  Start(2);
+  Lines();
+  const Pod pod = MakePod("slow");
+  cycle::Attempt attempt;
+  attempt.pod = &pod;
+  attempt.node = "n1";
+  attempt.began = Time{1'000'000'000};
+  attempt.decided = attempt.began + Duration::Millis(99);
+  lines_->OnAttempt(attempt);
+  EXPECT_THAT(Lines(), IsEmpty());
+  attempt.decided = attempt.began + Duration::Millis(120);
+  lines_->OnAttempt(attempt);
+  EXPECT_THAT(Lines(), ElementsAre("Trace[1]: \"Scheduling\" namespace:default,name:slow (total time: 120ms)"));
 }
 
 }  // namespace

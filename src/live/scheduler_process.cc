@@ -29,7 +29,7 @@ uint64_t Seed() {
 
 // As client-go puts it together, with our version in the place of Kubernetes' commit. The API server takes the name of
 // the field manager from what is before the slash.
-std::string UserAgent(const std::string& version) {
+std::string UserAgent(const std::string& program, const std::string& version) {
 #if defined(__x86_64__)
   const char* const machine = "amd64";
 #elif defined(__aarch64__)
@@ -37,7 +37,7 @@ std::string UserAgent(const std::string& version) {
 #else
   const char* const machine = "unknown";
 #endif
-  return "kube-scheduler/" + version + " (linux/" + machine + ") berth/" + kVersion;
+  return program + "/" + version + " (linux/" + machine + ") berth/" + kVersion;
 }
 
 // Go's name of a kind's type.
@@ -47,7 +47,11 @@ std::string TypeName(const KindInfo& info) { return "*v1." + std::string(info.na
 
 SchedulerProcess::SchedulerProcess(const config::SchedulerConfiguration& config, SchedulerProcessOptions options,
                                    util::Log& log)
-    : config_(config), options_(std::move(options)), log_(log), metrics_(options_.metric_rules), random_(Seed()) {}
+    : config_(config),
+      options_(std::move(options)),
+      log_(log),
+      metrics_(options_.metric_rules),
+      random_(options_.seed.value_or(Seed())) {}
 
 SchedulerProcess::~SchedulerProcess() {
   if (draining_.joinable()) draining_.join();
@@ -63,7 +67,7 @@ Result<std::unique_ptr<SchedulerProcess>> SchedulerProcess::Make(const config::S
 }
 
 Error SchedulerProcess::Build(const Registry& registry) {
-  const std::string agent = UserAgent(options_.version);
+  const std::string agent = UserAgent(options_.program, options_.version);
   serving::ServingSurroundings around{.log = log_, .wall_clock = dates_, .steady_clock = clock_, .user_agent = agent};
   around.observer = &port_measures_;
   around.requests = &requests_;
@@ -74,12 +78,15 @@ Error SchedulerProcess::Build(const Registry& registry) {
   client::LiveOptions live;
   live.qps = config_.client_connection.qps;
   live.burst = config_.client_connection.burst;
+  live.encodings = client::EncodingOptions::From(config_.client_connection.accept_content_types,
+                                                 config_.client_connection.content_type);
   live.streamed_lists = options_.gates.enabled("WatchListClient");
   live.lease_timeout = std::max(Duration::Seconds(1), Duration{config_.leader_election.renew_deadline.ns / 2});
   live.user_agent = agent + "/scheduler";
   live.lease_user_agent = agent + "/leader-election";
   live.warning = [this](const std::string& sentence) { log_.Say(LogSeverity::kWarning, sentence); };
   live.observer = &requests_;
+  live.keep_sources = SourcesFor(config_.extenders);
   for (const std::string& warning : client::WarningsOf(options_.api_server)) log_.Say(LogSeverity::kWarning, warning);
   auto api = client::LiveCluster::Connect(options_.api_server, inbox_, dates_, live);
   if (!api.ok()) return api.error();
@@ -91,6 +98,9 @@ Error SchedulerProcess::Build(const Registry& registry) {
   how.observer = &observers_;
   how.log = &log_;
   how.dates = &dates_;
+  auto extenders = MakeExtenders();
+  if (!extenders.ok()) return extenders.error();
+  how.extenders = std::move(extenders).value();
   how.may_decide = [this] { return !elector_ || elector_->leading(); };
   how.events->random = [this] { return random_ = random_ * 6364136223846793005u + 1442695040888963407u; };
   auto scheduler = cycle::Scheduler::Make(config_, registry, *api_, inbox_, clock_, how);
@@ -101,6 +111,21 @@ Error SchedulerProcess::Build(const Registry& registry) {
   AddProcessFacts(metrics_, options_.gates, options_.version);
   MeasurePlugins();
   return config_.leader_election.leader_elect ? MakeElector() : Error::Ok();
+}
+
+Result<std::vector<std::shared_ptr<framework::Extender>>> SchedulerProcess::MakeExtenders() {
+  std::vector<std::shared_ptr<framework::Extender>> all;
+  for (size_t i = 0; i < config_.extenders.size(); ++i) {
+    // Upstream prints all of it here, keyData included.
+    log_.V(2).Info("Creating extender", {{"extender", config_.extenders[i].url_prefix}});
+    extender_client::HttpExtenderOptions how;
+    how.on_call = [this, i](const extender_client::CallReport& report) { extender_health_.OnCall(i, report); };
+    how.warning = [this](const std::string& sentence) { log_.Say(LogSeverity::kWarning, sentence); };
+    auto made = extender_client::HttpExtender::Make(config_.extenders[i], std::move(how));
+    if (!made.ok()) return made.error().Wrap("couldn't build extenders");
+    all.push_back(std::move(made).value());
+  }
+  return all;
 }
 
 void SchedulerProcess::MeasurePlugins() {
@@ -119,7 +144,7 @@ void SchedulerProcess::MeasurePlugins() {
 Error SchedulerProcess::MakeElector() {
   const config::LeaderElection& election = config_.leader_election;
   const util::Metrics::Gauge status =
-      metrics_.gauge("leader_election_master_status", "1: this process leads.", {{"name", "kube-scheduler"}});
+      metrics_.gauge("leader_election_master_status", "1: this process leads.", {{"name", options_.program}});
   status.Set(0);
   client::LeaderElectionOptions options;
   options.namespace_ = election.resource_namespace;
@@ -153,7 +178,7 @@ Error SchedulerProcess::MakeElector() {
       metrics_.counter("leader_election_slowpath_total",
                        "Total number of slow path exercised in renewing leader leases. 'name' is the string used to "
                        "identify the lease. Please make sure to group by name.",
-                       {{"name", "kube-scheduler"}});
+                       {{"name", options_.program}});
   metrics_.BeforeText([this, slow, counted = uint64_t{0}]() mutable {
     const uint64_t now = elector_->slow_paths();
     if (now == counted) return;
@@ -180,6 +205,7 @@ Error SchedulerProcess::Serve() {
   } else {
     sources.readyz = {shutdown, sync};
   }
+  if (!config_.extenders.empty()) sources.readyz_notes = [this] { return extender_health_.Notes(); };
   sources.metrics = [this] { return metrics_.Text(); };
   sources.reset_metrics = [this] { metrics_.Reset(); };
   sources.resource_metrics = [this](serving::EndpointSources::GiveText give) { GiveResources(std::move(give)); };
@@ -227,7 +253,7 @@ void SchedulerProcess::GiveDecisions(const net::HttpRequest& request, net::Respo
 
 int SchedulerProcess::Run() {
   const util::CrashStack stack;
-  log_.Info("Starting Kubernetes Scheduler", {{"version", options_.version}});
+  log_.Info(options_.greeting, {{"version", options_.version}});
   if (const Error error = Serve(); !error.ok()) {
     log_.Error("command failed", {{"err", error.text()}});
     loop_.Stop();
@@ -247,7 +273,7 @@ int SchedulerProcess::Run() {
     log_.Error("Leaderelection lost");
     return 1;
   }
-  if (elector_) {
+  if (elector_ || options_.may_end) {
     log_.Info("Requested to terminate, exiting");
     return 0;
   }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -21,6 +22,7 @@
 #include "config/types.h"
 #include "cycle/scheduler.h"
 #include "live/client_metrics.h"
+#include "live/extender_health.h"
 #include "live/plugin_metrics.h"
 #include "live/request_log.h"
 #include "live/resource_metrics.h"
@@ -47,6 +49,11 @@ struct SchedulerProcessOptions {
   serving::Flagz::Flags flags;  // as /flagz shows them
   std::string configz;          // as /configz shows it
   util::MetricRules metric_rules;
+  // For others than kube-scheduler's stand-in, such as `berth controller`.
+  std::string program = "kube-scheduler";                  // in User-Agents and the metrics of its lease
+  std::string greeting = "Starting Kubernetes Scheduler";  // the log's first line
+  bool may_end = false;          // without an election the end is no failure; kube-scheduler's is
+  std::optional<uint64_t> seed;  // of all that is random; no value: another one each time
 };
 
 // What happens, in kube-scheduler's order: the port opens, the cluster is listed and watched, the lease is asked for,
@@ -79,6 +86,7 @@ class SchedulerProcess {
 
   SchedulerProcess(const config::SchedulerConfiguration& config, SchedulerProcessOptions options, util::Log& log);
   Error Build(const Registry& registry);
+  Result<std::vector<std::shared_ptr<framework::Extender>>> MakeExtenders();
   void MeasurePlugins();
   Error MakeElector();
   Error Serve();
@@ -115,6 +123,7 @@ class SchedulerProcess {
   SchedulerLog lines_{log_};
   Observers observers_{{&measures_, &lines_}};
   std::vector<std::unique_ptr<PluginMetrics>> plugin_measures_;  // by profile
+  ExtenderHealth extender_health_{metrics_, log_};
   std::unique_ptr<client::LiveCluster> api_;
   std::unique_ptr<cycle::Scheduler> scheduler_;
   std::unique_ptr<ResourceMetrics> resources_;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <future>
+#include <mutex>
 #include <sstream>
 #include <thread>
 
@@ -42,6 +43,8 @@ class SchedulerProcessTest : public ::testing::Test {
     for (const auto& [start, code] : refused_)
       if ((request.method + " " + request.target).starts_with(start))
         return {code, client::StatusJson(code, "refused"), ""};
+    if (json_only_ && request.Has("Content-Type: application/vnd.kubernetes.protobuf"))
+      return {415, client::StatusJson(415, "JSON only"), ""};
     const std::string path = request.target.substr(0, request.target.find('?'));
     if (path.find("/leases") != std::string::npos) return AnswerLease(request);
     if (path.ends_with("/events")) return {201, request.body, ""};
@@ -76,7 +79,8 @@ class SchedulerProcessTest : public ::testing::Test {
 
   void Start(const std::string& config, int verbosity = 2, int port = 0) {
     const config::Loaded loaded = config::LoadConfiguration(
-        "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n" + config, registry_);
+        "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n" + connection_ + config,
+        registry_);
     ASSERT_TRUE(loaded.ok());
     SchedulerProcessOptions options;
     options.version = "v1.36.4";
@@ -141,8 +145,10 @@ class SchedulerProcessTest : public ::testing::Test {
   Registry registry_;
   std::vector<std::pair<std::string, int>> refused_;
   config::FeatureGates gates_;
-  std::string lease_;  // as it was last written
+  std::string connection_ = "clientConnection: {contentType: application/json}\n";  // what the tests can read
+  std::string lease_;                                                               // as it was last written
   uint64_t lease_version_ = 0;
+  bool json_only_ = false;
   client::FakeApiServer server_{[this](const FakeRequest& request) { return Answer(request); }};
   std::ostringstream text_;
   std::unique_ptr<util::Log> log_;
@@ -169,6 +175,25 @@ TEST_F(SchedulerProcessTest, ALeaderBindsAndGivesTheLeaseBack) {
                            "evaluatedNodes=1 feasibleNodes=1",
                            "Requested to terminate, exiting"})
     EXPECT_THAT(Log(), HasSubstr(line));
+}
+
+// A server that has JSON only is served all the same.
+TEST_F(SchedulerProcessTest, ProtobufIsSpokenUnlessTheConfigurationOrTheServerSaysOtherwise) {
+  const std::string protobuf = "Content-Type: application/vnd.kubernetes.protobuf\r\n";
+  const auto written = [&](const std::string& type) {
+    const std::vector<FakeRequest> all = server_.requests();
+    return std::any_of(all.begin(), all.end(), [&](const FakeRequest& request) {
+      return (request.method + " " + request.target).starts_with(kBinding) && request.Has(type);
+    });
+  };
+  connection_.clear();
+  json_only_ = true;
+  Start("");
+  Until([&] { return written("Content-Type: application/json\r\n") && Asked(kLease); });
+  EXPECT_TRUE(written(protobuf));
+  EXPECT_EQ(End(), 0);
+  EXPECT_THAT(lease_, HasSubstr("\"holderIdentity\":\"\""));
+  EXPECT_THAT(Log(), HasSubstr("bindings go as JSON from now on: the API server does not do protobuf: 415 JSON only"));
 }
 
 TEST_F(SchedulerProcessTest, AtThreeTheLogSaysWhatIsListedAndWatched) {
@@ -370,6 +395,73 @@ TEST_F(SchedulerProcessTest, AConfigurationThatNobodyCanRunIsAnError) {
   const auto process = SchedulerProcess::Make(config, registry_, std::move(options), log);
   ASSERT_FALSE(process.ok());
   EXPECT_THAT(process.error().text(), HasSubstr("leaseDuration must be greater than renewDeadline"));
+}
+
+TEST_F(SchedulerProcessTest, ExtendersAreAskedWithWholeObjectsAndBindInItsPlace) {
+  std::mutex mutex;
+  std::vector<std::string> heard;
+  const auto extender = net::HttpServer::Start({}, [&](net::HttpRequest request, const net::Respond& respond) {
+    const std::lock_guard lock(mutex);
+    heard.push_back(request.path + " " + request.body);
+    respond({200,
+             "application/json",
+             request.path == "/filter" ? R"({"Nodes":{"items":[{"metadata":{"name":"n1"}}]}})" : "{}",
+             {}});
+  });
+  ASSERT_TRUE(extender.ok());
+  Start("leaderElection: {leaderElect: false}\nextenders: [{urlPrefix: \"http://127.0.0.1:" +
+            std::to_string((*extender)->port()) + "\", filterVerb: filter, bindVerb: bind}]\n",
+        2, FreePort());
+  Until([&] {
+    const std::lock_guard lock(mutex);
+    return heard.size() >= 2;
+  });
+  Until([&] { return Get("/metrics").body.find("berth_extender_calls_total") != std::string::npos; });
+  EXPECT_THAT(Get("/metrics").body, HasSubstr("result=\"success\",verb=\"bind\""));
+  EXPECT_THAT(Get("/readyz?verbose").body, Not(HasSubstr("extenders")));
+  End();
+  const std::lock_guard lock(mutex);
+  EXPECT_THAT(heard[0], HasSubstr("/filter {\"Pod\":{\"metadata\":{"));
+  EXPECT_THAT(heard[0], HasSubstr(R"("items":[{"metadata":{"name":"n1","uid":"node","resourceVersion":"3"},)"));
+  EXPECT_THAT(heard[0], Not(HasSubstr("\"kind\"")));
+  EXPECT_THAT(heard[1], HasSubstr("/bind {\"PodName\":\"a\""));
+  EXPECT_FALSE(Asked("POST /api/v1/namespaces/ns/pods/a/binding"));
+  EXPECT_THAT(Log(), HasSubstr("Creating extender"));
+}
+
+TEST_F(SchedulerProcessTest, AnExtenderThatFailsIsALineAMetricAndANoteAndNotUnreadiness) {
+  Start(
+      "leaderElection: {leaderElect: false}\n"
+      "extenders: [{urlPrefix: \"http://127.0.0.1:1\", filterVerb: filter, nodeCacheCapable: true}]\n",
+      2, FreePort());
+  Until([&] { return Get("/readyz?verbose").body.find("[~]extenders[0]") != std::string::npos; });
+  const net::HttpResponse ready = Get("/readyz?verbose");
+  EXPECT_EQ(ready.status, 200);
+  EXPECT_THAT(ready.body, HasSubstr("[~]extenders[0] failing: reason withheld\nreadyz check passed\n"));
+  EXPECT_THAT(Get("/metrics").body,
+              HasSubstr(R"(berth_extender_calls_total{extender="http://127.0.0.1:1",result="error",verb="filter"})"));
+  Until([&] { return Asked("POST /apis/events.k8s.io/v1/namespaces/ns/events"); });
+  End();
+  EXPECT_THAT(Log(), HasSubstr("Extender failed"));
+  EXPECT_THAT(Log(), HasSubstr("connection refused"));
+}
+
+TEST_F(SchedulerProcessTest, AnExtenderThatCannotBeMadeIsAnErrorAtTheStart) {
+  const config::Loaded loaded = config::LoadConfiguration(
+      "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+      "extenders: [{urlPrefix: \"https://h\", filterVerb: f, tlsConfig: {insecure: true, caFile: /none}}]\n",
+      registry_);
+  ASSERT_TRUE(loaded.ok());
+  SchedulerProcessOptions options;
+  options.version = "v1.36.4";
+  options.api_server = server_.config();
+  options.serving.secure_port = FreePort();
+  options.serving.bind_address = "127.0.0.1";
+  log_ = std::make_unique<util::Log>(text_, util::LogOptions{}, clock_);
+  const auto process = SchedulerProcess::Make(loaded.config, registry_, std::move(options), *log_);
+  ASSERT_FALSE(process.ok());
+  EXPECT_EQ(process.error().text(),
+            "couldn't build extenders: specifying a root certificates file with the insecure flag is not allowed");
 }
 
 }  // namespace

@@ -20,6 +20,13 @@ std::string UserLabel(std::string_view user) {
 
 }  // namespace
 
+ServingMetrics::ServingMetrics(Metrics& metrics)
+    : metrics_(metrics),
+      seconds_left_(metrics.histogram(
+          "apiserver_client_certificate_expiration_seconds",
+          "Distribution of the remaining lifetime on the certificate used to authenticate a request.",
+          {0, 1800, 3600, 7200, 21600, 43200, 86400, 172800, 345600, 604800, 2592000, 7776000, 15552000, 31104000})) {}
+
 void ServingMetrics::Count(const Names& names, std::string_view value, double seconds) {
   static const std::vector<double> kReview = {0.25, 0.5, 0.7, 1, 1.5, 3, 5, 10};
   const std::pair<std::string, std::string> key(names.count, value);
@@ -85,11 +92,37 @@ void ServingMetrics::AccessReviewed(std::string_view code, double seconds) {
   Count(kNames, code, seconds);
 }
 
-void ServingMetrics::TokenLookedUp(bool hit) {
+void ServingMetrics::TokenLookedUp(bool hit, double seconds) {
+  static const std::vector<double> kBuckets = {0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10};
+  const Metrics::Labels labels = {{"status", hit ? "hit" : "miss"}};
   metrics_
       .counter("authentication_token_cache_request_total", "Tokens that were looked up among remembered answers.",
-               {{"status", hit ? "hit" : "miss"}})
+               labels)
+      .Add();
+  metrics_
+      .histogram("authentication_token_cache_request_duration_seconds",
+                 "Time until it was known whose a token is, in seconds.", kBuckets, labels)
+      .Observe(seconds);
+}
+
+void ServingMetrics::TokenFetched(bool ok) {
+  metrics_
+      .counter("authentication_token_cache_fetch_total", "Reviews of tokens whose answer was not remembered.",
+               {{"status", ok ? "ok" : "error"}})
       .Add();
 }
+
+void ServingMetrics::TokenFetches(size_t in_flight, size_t blocked) {
+  const auto set = [&](const char* status, size_t count) {
+    metrics_
+        .gauge("authentication_token_cache_active_fetch_count",
+               "Reviews of tokens under way, and requests that wait for one.", {{"status", status}})
+        .Set(static_cast<double>(count));
+  };
+  set("in_flight", in_flight);
+  set("blocked", blocked);
+}
+
+void ServingMetrics::CertificateShown(double seconds_left) { seconds_left_.Observe(seconds_left); }
 
 }  // namespace berth::live

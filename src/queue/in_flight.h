@@ -18,8 +18,11 @@ namespace berth::queue {
 struct SharedObjects {
   std::shared_ptr<const Pod> pod_before, pod_after;
   std::shared_ptr<const Node> node_before, node_after;
+  SharedObjectChange object = {};  // of the other kinds
 
-  EventObjects view() const { return {pod_before.get(), pod_after.get(), node_before.get(), node_after.get()}; }
+  EventObjects view() const {
+    return {pod_before.get(), pod_after.get(), node_before.get(), node_after.get(), object.view()};
+  }
 };
 
 struct RecordedEvent {

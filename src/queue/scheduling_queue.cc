@@ -307,7 +307,7 @@ Place SchedulingQueue::Update(const std::shared_ptr<const Pod>& before, std::sha
       break;
   }
   if (profile != info->profile) ToWaiting(*info, kPodUpdate);
-  const EventObjects objects{before.get(), after.get(), nullptr, nullptr};
+  const EventObjects objects{before.get(), after.get(), nullptr, nullptr, {}};
   for (const ClusterEvent& event : PodSchedulingPropertiesChange(*after, *before)) {
     const Strategy strategy = Judge(*info, event, hints_.Match(event), objects);
     if (strategy == Strategy::kSkip) continue;

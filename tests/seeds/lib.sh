@@ -7,6 +7,7 @@ set -eEuo pipefail
 KUBECONFIG=$RIG/kubeconfig
 export KUBECONFIG
 story=$(basename "$0" .sh)
+[ "$story" != walkthrough ] || story=$(basename "$(dirname "$0")")
 passed=0
 extender_pid=
 extender_log=

@@ -6,15 +6,17 @@ set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 UPSTREAM=$here/../upstream
 usage() {
-  echo "usage: run.sh [--rig DIR] [--from FOLDER] [--quick] BERTH [STORY...]" >&2
+  echo "usage: run.sh [--rig DIR] [--from FOLDER] [--quick] [--scheduler stock|berth] BERTH [STORY...]" >&2
   echo "  --rig: on a control plane that runs already; --from: stories of another folder, which lists them in a file" >&2
-  echo "  \`stories\`, those of --quick in \`quick\`, and what \`controlplane up\` is told in \`rig\`" >&2
+  echo "  \`stories\`, those of --quick in \`quick\`, and what \`controlplane up\` is told in \`rig\`; --scheduler berth:" >&2
+  echo "  with BERTH in kube-scheduler's place, on a control plane of its own" >&2
   exit 2
 }
 RIG=
 own=yes
 from=$here
 QUICK=
+SCHEDULER=stock
 while [ $# -gt 0 ]; do
   case $1 in
     --rig)
@@ -32,11 +34,17 @@ while [ $# -gt 0 ]; do
       QUICK=yes
       shift
       ;;
+    --scheduler)
+      case ${2:-} in stock | berth) SCHEDULER=$2 ;; *) usage ;; esac
+      shift 2
+      ;;
     -*) usage ;;
     *) break ;;
   esac
 done
 [ $# -gt 0 ] || usage
+# What somebody else's control plane runs is not ours to replace.
+[ "$SCHEDULER" = stock ] || [ "$own" = yes ] || usage
 BERTH=$(readlink -f "$1")
 [ -x "$BERTH" ] || { echo "run.sh: no program $1" >&2; exit 2; }
 shift
@@ -47,12 +55,14 @@ list=$from/stories
 up=(--nodes 2)
 # shellcheck disable=SC2207 # options without spaces
 [ ! -r "$from/rig" ] || up=($(cat "$from/rig"))
+# script STORY: NAME.sh, or a folder of that name with a walkthrough.
+script() { if [ -r "$from/$1.sh" ]; then echo "$from/$1.sh"; else echo "$from/$1/walkthrough.sh"; fi; }
 for story in "$@"; do
-  [ -r "$from/$story.sh" ] || { echo "run.sh: no story $story" >&2; exit 2; }
+  [ -r "$(script "$story")" ] || { echo "run.sh: no story $story" >&2; exit 2; }
 done
 scratch=$(mktemp -d)
 [ "$own" = no ] || RIG=$scratch/rig
-export RIG BERTH UPSTREAM QUICK
+export RIG BERTH UPSTREAM QUICK SCHEDULER
 
 passed=0
 failed=0
@@ -87,11 +97,13 @@ if [ "$own" = yes ]; then
     exit 1
   fi
   child=
+  # A link named kube-scheduler is kube-scheduler, as far as its command line goes.
+  [ "$SCHEDULER" = stock ] || ln -sfn "$BERTH" "$RIG/bin/kube-scheduler"
 fi
 for story in "$@"; do
   printf '%s\n' "$story"
   began=$SECONDS
-  LOGS=$scratch/$story bash "$from/$story.sh" &
+  LOGS=$scratch/$story bash "$(script "$story")" &
   child=$!
   wait "$child"
   code=$?
@@ -100,5 +112,6 @@ for story in "$@"; do
   [ "$code" -eq 0 ] || failed=$((failed + 1))
   printf '  %s: %d s\n' "$story" "$((SECONDS - began))"
 done
+printf '%d of %d succeeded\n' $(($# - failed)) $#
 printf '%d passed, %d failed\n' "$passed" "$failed"
 [ "$failed" -eq 0 ]

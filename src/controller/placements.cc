@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Choosing a node without asking whether the pod fits.
+#include "controller/placements.h"
+
+#include <algorithm>
+
+namespace berth::controller {
+namespace {
+
+// What may bring a node that was not there: a new one, or one that became ready or was uncordoned.
+std::vector<EventRegistration> NodesComeOrChange() {
+  return {{{EventResource::kNode, action::kAdd | action::kUpdateNodeCondition | action::kUpdateNodeTaint}, nullptr}};
+}
+
+bool IsReady(const Node& node) {
+  return std::any_of(node.conditions.begin(), node.conditions.end(), [](const NodeCondition& condition) {
+    return condition.type == "Ready" && condition.status == "True";
+  });
+}
+
+}  // namespace
+
+bool IsUsable(const Node& node) { return !node.unschedulable && IsReady(node); }
+
+PreFilterOutcome PlacementPlugin::PreFilter(const Cycle& cycle) const {
+  const Row row = Choose(cycle.snapshot());
+  if (row == kNoRow) return PreFilterOutcome::Reject(kNoUsableNode);
+  PreFilterOutcome outcome = PreFilterOutcome::Ok();
+  outcome.node_names = {cycle.snapshot().node(row).name()};
+  return outcome;
+}
+
+std::optional<std::vector<EventRegistration>> PlacementPlugin::EventsToRegister() const { return NodesComeOrChange(); }
+
+Row RandomNode::Choose(const Snapshot& snapshot) const {
+  const size_t rows = snapshot.rows();
+  if (rows == 0) return kNoRow;
+  // Nearly every row is a node that may hold pods, as a rule.
+  constexpr int kTries = 16;
+  for (int i = 0; i < kTries; ++i) {
+    const Row row = static_cast<Row>(handle_.Random() % rows);
+    if (MayHold(snapshot, row)) return row;
+  }
+  std::vector<Row> all;
+  for (Row row = 0; row < rows; ++row)
+    if (MayHold(snapshot, row)) all.push_back(row);
+  return all.empty() ? kNoRow : all[handle_.Random() % all.size()];
+}
+
+void NodeRanking::Refresh(const Snapshot& snapshot, Row row) {
+  cluster_ = snapshot.cluster();
+  if (row >= by_row_.size()) by_row_.resize(row + 1);
+  std::optional<std::set<Rank>::iterator>& place = by_row_[row];
+  if (place) ranked_.erase(*place);
+  place.reset();
+  if (!snapshot.live(row) || (ready_nodes_only_ && !IsUsable(snapshot.node(row)))) return;
+  const int64_t pods = by_pods_ ? snapshot.pod_count()[row] : 0;
+  place = ranked_.insert({pods, snapshot.node(row).name(), row}).first;
+}
+
+void NodeRanking::PodAdded(const Snapshot& snapshot, const PodRecord& pod) {
+  if (by_pods_) Refresh(snapshot, pod.row);
+}
+
+void NodeRanking::PodRemoved(const Snapshot& snapshot, const PodRecord& pod) {
+  if (by_pods_) Refresh(snapshot, pod.row);
+}
+
+void NodeRanking::NodeChanged(const Snapshot& snapshot, Row row, const Node*, const Node*) { Refresh(snapshot, row); }
+
+std::unique_ptr<PluginIndex> RankedNode::MakeIndex() {
+  auto index = std::make_unique<NodeRanking>(by_pods_, ready_nodes_only());
+  index_ = index.get();
+  return index;
+}
+
+Row RankedNode::Choose(const Snapshot& snapshot) const {
+  if (index_ != nullptr && index_->Serves(snapshot)) return index_->First();
+  NodeRanking ranking(by_pods_, ready_nodes_only());
+  for (Row row = 0; row < snapshot.rows(); ++row) ranking.Refresh(snapshot, row);
+  return ranking.First();
+}
+
+Verdict ReadyNodes::FilterNode(const Pod&, NodeView node) const {
+  if (node.node().unschedulable) return kCordoned;
+  return IsReady(node.node()) ? Verdict() : kNotReady;
+}
+
+std::optional<std::vector<EventRegistration>> ReadyNodes::EventsToRegister() const { return NodesComeOrChange(); }
+
+void RegisterPlacements(Registry& registry) {
+  registry.Add<RandomNode>();
+  registry.Add<FirstNode>();
+  registry.Add<LeastPodsNode>();
+  registry.Add<ReadyNodes>();
+}
+
+}  // namespace berth::controller

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an extender answers, read as Go's encoding/json reads it into k8s.io/kube-scheduler/extender/v1: keys in any
+// case, unknown ones passed over, null told apart from an empty list, and nothing behind the first value looked at.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "berth/error.h"
+#include "framework/extender.h"
+
+namespace berth::extender_client {
+
+struct FilterReply {
+  std::optional<std::vector<std::string>> nodes;       // the names of complete nodes; no value: null or absent
+  std::optional<std::vector<std::string>> node_names;  // the same
+  std::map<std::string, std::string, std::less<>> failed, unresolvable;
+  std::string error;
+};
+
+// Errors are one sentence; those about JSON are in our words, except for a body that is empty or ends too early, which
+// Go calls EOF and unexpected EOF. `body` may grow by what the reader wants behind its end.
+// Thread safety: any thread.
+Result<FilterReply> ReadFilterReply(std::string& body);
+Result<framework::Extender::Scores> ReadPrioritizeReply(std::string& body);
+// A node that is mapped to null, or a null among the pods, is an error: kube-scheduler crashes there.
+Result<framework::Extender::VictimMap> ReadPreemptReply(std::string& body);
+// The `Error` of the answer.
+Result<std::string> ReadBindReply(std::string& body);
+
+}  // namespace berth::extender_client

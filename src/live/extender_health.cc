@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "live/extender_health.h"
+
+namespace berth::live {
+namespace {
+
+const std::vector<double> kCallBuckets = {0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30};
+
+}  // namespace
+
+client::SourceKinds SourcesFor(const std::vector<config::Extender>& extenders) {
+  client::SourceKinds sources;
+  for (const config::Extender& extender : extenders) {
+    const bool about_nodes = !extender.filter_verb.empty() || !extender.prioritize_verb.empty();
+    const bool about_victims = !extender.preempt_verb.empty();
+    sources.pending_pods |= about_nodes || about_victims;
+    sources.nodes |= about_nodes && !extender.node_cache_capable;
+    sources.placed_pods |= about_victims && !extender.node_cache_capable;
+  }
+  return sources;
+}
+
+void ExtenderHealth::OnCall(size_t index, const extender_client::CallReport& report) {
+  const bool failed = !report.error.ok();
+  const util::Metrics::Labels of{{"extender", report.extender}, {"verb", report.verb}};
+  util::Metrics::Labels counted = of;
+  counted.emplace_back("result", failed ? "error" : "success");
+  metrics_.counter("berth_extender_calls_total", "Calls of extenders, by how they ended.", counted).Add();
+  metrics_.histogram("berth_extender_call_duration_seconds", "How long calls of extenders took.", kCallBuckets, of)
+      .Observe(static_cast<double>(report.took.ns) / 1e9);
+  {
+    const std::lock_guard lock(mutex_);
+    failing_[index] = failed;
+  }
+  if (failed && said_.Say(report.extender + " " + report.verb))
+    log_.Warn("Extender failed", {{"extender", report.extender}, {"verb", report.verb}, {"err", report.error.text()}});
+}
+
+std::string ExtenderHealth::Notes() const {
+  const std::lock_guard lock(mutex_);
+  std::string lines;
+  for (const auto& [index, failing] : failing_)
+    if (failing) lines += "[~]extenders[" + std::to_string(index) + "] failing: reason withheld\n";
+  return lines;
+}
+
+}  // namespace berth::live

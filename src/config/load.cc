@@ -87,6 +87,14 @@ Loaded LoadConfiguration(std::string_view text, const Registry& registry, Unname
     return loaded;
   }
   if (!CheckKind(document, loaded.errors)) return loaded;
+  Loaded read = LoadDocument(document, registry, unnamed, adjust);
+  read.errors.insert(read.errors.begin(), loaded.errors.begin(), loaded.errors.end());
+  return read;
+}
+
+Loaded LoadDocument(const Value& document, const Registry& registry, UnnamedPlugins unnamed,
+                    const std::function<void(SchedulerConfiguration&)>& adjust) {
+  Loaded loaded;
   loaded.config = Decode(document, loaded.errors, unnamed == UnnamedPlugins::kDefaults);
   if (adjust) adjust(loaded.config);
   Validate(loaded.config, registry, loaded.errors);

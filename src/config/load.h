@@ -33,6 +33,10 @@ Loaded LoadConfiguration(std::string_view text, const Registry& registry,
                          UnnamedPlugins unnamed = UnnamedPlugins::kDefaults,
                          const std::function<void(SchedulerConfiguration&)>& adjust = nullptr);
 
+// The same for a document that has been taken out of its text. REQUIRES: its apiVersion and kind are the ones above.
+Loaded LoadDocument(const Value& document, const Registry& registry, UnnamedPlugins unnamed = UnnamedPlugins::kDefaults,
+                    const std::function<void(SchedulerConfiguration&)>& adjust = nullptr);
+
 // What an empty file means.
 SchedulerConfiguration DefaultConfiguration(const Registry& registry);
 
@@ -43,5 +47,8 @@ Value ToValue(const SchedulerConfiguration& config, const Registry& registry);
 // The same as the file that kube-scheduler's --write-config-to writes: YAML, keys by name, arguments by plugin and of
 // enabled ones only. REQUIRES: as above.
 std::string ConfigurationFile(const SchedulerConfiguration& config, const Registry& registry);
+
+// The same without the extenders' keys (tlsConfig.keyData), for what people and programs may read.
+SchedulerConfiguration WithoutKeys(SchedulerConfiguration config);
 
 }  // namespace berth::config

@@ -221,4 +221,10 @@ Value ToValue(const SchedulerConfiguration& config, const Registry& registry) {
   return object;
 }
 
+SchedulerConfiguration WithoutKeys(SchedulerConfiguration config) {
+  for (Extender& extender : config.extenders)
+    if (extender.tls) extender.tls->key_data.clear();
+  return config;
+}
+
 }  // namespace berth::config

@@ -68,57 +68,108 @@ std::string Scalar(const Value& value) {
 
 bool IsBlock(const Value& value) { return !value.items().empty() || !value.members().empty(); }
 
-void Append(const Value& value, size_t indent, std::string& out);
+// Writes values, with what is to be said about them.
+class YamlWriter {
+ public:
+  explicit YamlWriter(const YamlComments& comments) : comments_(comments) {}
 
-// `value` behind a key's colon or a dash.
-void AppendAfterKey(const Value& value, size_t indent, std::string& out) {
-  if (!IsBlock(value)) {
-    out += ' ' + Scalar(value) + '\n';
-    return;
+  void Append(const Value& value, size_t indent, const std::string& path) {
+    if (!IsBlock(value)) {
+      out_.append(indent, ' ');
+      out_ += Scalar(value) + '\n';
+    } else if (value.kind() == Value::Kind::kObject) {
+      AppendMembers(value, indent, false, path);
+    } else {
+      AppendItems(value, indent, path);
+    }
   }
-  out += '\n';
-  // Lists stand at the column of their key, as kubectl prints them.
-  Append(value, value.kind() == Value::Kind::kArray ? indent : indent + 2, out);
-}
+  std::string Take() { return std::move(out_); }
 
-void AppendMembers(const Value& value, size_t indent, bool first_in_place, std::string& out) {
-  for (const auto& [key, member] : value.members()) {
-    if (!first_in_place) out.append(indent, ' ');
-    first_in_place = false;
-    out += Scalar(Value::String(key)) + ':';
-    AppendAfterKey(member, indent, out);
+ private:
+  static constexpr size_t kWidth = 100;
+
+  void Comment(const std::string& path, size_t indent) {
+    const auto at = comments_.find(path);
+    if (at == comments_.end()) return;
+    for (const std::string& text : at->second) AppendComment(text, indent, kWidth, out_);
   }
-}
 
-void Append(const Value& value, size_t indent, std::string& out) {
-  if (!IsBlock(value)) {
-    out.append(indent, ' ');
-    out += Scalar(value) + '\n';
-  } else if (value.kind() == Value::Kind::kObject) {
-    AppendMembers(value, indent, false, out);
-  } else {
-    for (const Value& item : value.items()) {
-      out.append(indent, ' ');
-      out += '-';
+  void AppendItems(const Value& value, size_t indent, const std::string& path) {
+    for (size_t i = 0; i < value.items().size(); ++i) {
+      const Value& item = value.items()[i];
+      const std::string item_path = comments_.empty() ? "" : path + "[" + std::to_string(i) + "]";
+      Comment(item_path, indent);
+      out_.append(indent, ' ');
+      out_ += '-';
       if (item.kind() == Value::Kind::kObject && IsBlock(item)) {
-        out += ' ';
-        AppendMembers(item, indent + 2, true, out);
+        out_ += ' ';
+        AppendMembers(item, indent + 2, true, item_path);
       } else if (IsBlock(item)) {
-        out += '\n';
-        Append(item, indent + 2, out);
+        out_ += '\n';
+        Append(item, indent + 2, item_path);
       } else {
-        out += ' ' + Scalar(item) + '\n';
+        out_ += ' ' + Scalar(item) + '\n';
       }
     }
   }
-}
+
+  void AppendMembers(const Value& value, size_t indent, bool first_in_place, const std::string& path) {
+    for (const auto& [key, member] : value.members()) {
+      const std::string key_path = comments_.empty() ? "" : path.empty() ? key : path + "." + key;
+      // What is to be said about the first field of an item stands behind its dash: there is no room in front of it.
+      if (!first_in_place) {
+        Comment(key_path, indent);
+        out_.append(indent, ' ');
+      }
+      first_in_place = false;
+      out_ += Scalar(Value::String(key)) + ':';
+      AppendAfterKey(member, indent, key_path);
+    }
+  }
+
+  // `value` behind a key's colon or a dash.
+  void AppendAfterKey(const Value& value, size_t indent, const std::string& path) {
+    if (!IsBlock(value)) {
+      out_ += ' ' + Scalar(value) + '\n';
+      return;
+    }
+    out_ += '\n';
+    // Lists stand at the column of their key, as kubectl prints them.
+    Append(value, value.kind() == Value::Kind::kArray ? indent : indent + 2, path);
+  }
+
+  const YamlComments& comments_;
+  std::string out_;
+};
 
 }  // namespace
 
-std::string ToYaml(const Value& value) {
-  std::string out;
-  Append(value, 0, out);
-  return out;
+std::string ToYaml(const Value& value) { return ToYaml(value, {}); }
+
+std::string ToYaml(const Value& value, const YamlComments& comments) {
+  YamlWriter writer(comments);
+  writer.Append(value, 0, "");
+  return writer.Take();
+}
+
+void AppendComment(const std::string& text, size_t indent, size_t width, std::string& out) {
+  // Nothing in it may end the line.
+  const std::string quoted = EscapeUnprintable(Value::String(text).ToJson());
+  std::string plain = quoted.substr(1, quoted.size() - 2);
+  for (size_t at = 0; (at = plain.find("\\\"", at)) != std::string::npos; ++at) plain.erase(at, 1);
+  for (size_t from = 0; from < plain.size();) {
+    const size_t room = width > indent + 22 ? width - indent - 2 : 20;
+    size_t to = plain.size();
+    if (to - from > room) {
+      to = plain.rfind(' ', from + room);
+      if (to == std::string::npos || to <= from) to = std::min(plain.find(' ', from + room), plain.size());
+    }
+    out.append(indent, ' ').append("# ").append(plain, from, to - from);
+    while (out.ends_with(' ')) out.pop_back();
+    out += '\n';
+    from = to;
+    while (from < plain.size() && plain[from] == ' ') ++from;
+  }
 }
 
 }  // namespace berth::config

@@ -152,5 +152,29 @@ TEST(YamlTextTest, WhatIsPrintedReadsBack) {
   }));
 }
 
+TEST(YamlTextTest, CommentsStandInFrontOfWhatTheyAreAbout) {
+  const Value value = Value::Object(
+      {{"a", Value::Int(1)},
+       {"list", Value::Array({Value::Object({{"x", Value::Int(2)}, {"z", Value::Int(3)}}), Value::Int(4)})}});
+  EXPECT_EQ(
+      ToYaml(value, {{"list", {"of two"}}, {"list[0]", {"first"}}, {"list[0].z", {"why", "twice"}}, {"b", {"lost"}}}),
+      "a: 1\n# of two\nlist:\n# first\n- x: 2\n  # why\n  # twice\n  z: 3\n- 4\n");
+}
+
+TEST(YamlTextTest, ALongCommentIsSeveralLinesAndNothingInItEndsOne) {
+  std::string out;
+  AppendComment("one two three four \"five\"", 2, 26, out);
+  EXPECT_EQ(out, "  # one two three four\n  # \"five\"\n");
+  out.clear();
+  AppendComment(
+      "a\nb\xc2\x85"
+      "c",
+      0, 100, out);
+  EXPECT_EQ(out, "# a\\nb\\u0085c\n");
+  out.clear();
+  AppendComment(std::string(50, 'x') + " y", 0, 30, out);
+  EXPECT_EQ(out, "# " + std::string(50, 'x') + "\n# y\n");
+}
+
 }  // namespace
 }  // namespace berth::config

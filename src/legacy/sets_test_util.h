@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which plugins filter and score: what an old release had, in today's names, and what a configuration has today.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "berth/registry.h"
+#include "legacy/load.h"
+
+namespace berth::legacy {
+
+struct Sets {
+  std::set<std::string> filter;
+  std::map<std::string, int64_t> score;  // names to weights
+  bool operator==(const Sets&) const = default;
+};
+std::string ToString(const Sets& sets);
+
+// Lists per point as an old release reports them, "Filter" to names, "Score" to NAME=WEIGHT.
+using ReleasePoints = std::map<std::string, std::vector<std::string>>;
+// "QueueSort: A; Filter: B C; Score: D=1"
+ReleasePoints ParsePoints(const std::string& text);
+
+// What must be there today after the changes that the table names.
+struct Expected {
+  Sets sets;
+  bool refused = false;       // nothing today does the same
+  bool spread_weight = true;  // PodTopologySpread's weight is that of one plugin
+};
+Expected ExpectedToday(const ReleasePoints& then);
+
+// Of the profile of that name, or of the only one; complains about nothing: the configuration must load.
+Sets TodaysSets(const config::SchedulerConfiguration& config, const Registry& registry,
+                const std::string& profile = "");
+
+// Whether Berth reads what the release refused with that error, as the table says.
+bool IsAcceptedToday(const std::string& error);
+
+}  // namespace berth::legacy

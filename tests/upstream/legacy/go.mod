@@ -1,0 +1,3 @@
+module berth.dev/legacy
+
+go 1.22

@@ -160,7 +160,9 @@ int BenchCommand(const std::vector<std::string>& args, const Registry& registry,
   std::map<std::string, config::SchedulerConfiguration> configurations;
   for (const bench::WorkloadPlan& plan : *plans) {
     if (configurations.contains(plan.scheduler_config)) continue;
-    std::optional<config::SchedulerConfiguration> read = ReadConfiguration(plan.scheduler_config, registry, err);
+    std::optional<config::SchedulerConfiguration> read =
+        ReadConfiguration(plan.scheduler_config, registry, err,
+                          {.how = "convert the configuration: berth config convert -f CONFIGMAP FILE"});
     if (!read) return kBadInput;
     configurations.emplace(plan.scheduler_config, std::move(*read));
   }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// `berth config check` and `berth config defaults`.
+// `berth config check`, `berth config convert` and `berth config defaults`.
 #include "cli/config_command.h"
 
 #include <memory>
 #include <optional>
 #include <ostream>
+#include <sstream>
 #include <utility>
 
 #include "cli/flags.h"
@@ -12,19 +13,27 @@
 #include "config/load.h"
 #include "config/yaml_text.h"
 #include "framework/profile.h"
+#include "legacy/load.h"
+#include "legacy/table.h"
 #include "util/system_clock.h"
 
 namespace berth::cli {
 namespace {
 
 constexpr char kUsage[] =
-    "usage: berth config check [FILE]\n"
-    "       berth config defaults [FILE] [-o yaml|json]\n"
+    "usage: berth config check [FILE] [-f FILE...]\n"
+    "       berth config convert [FILE] [-f FILE...] [-o yaml|json]\n"
+    "       berth config defaults [FILE] [-f FILE...] [-o yaml|json]\n"
     "\n"
     "check prints the plugins of every profile in the order in which they are called, or all errors; without FILE\n"
-    "those of the default configuration.\n"
+    "those of the default configuration. Of an old version it says first what has changed since.\n"
+    "convert writes an old version as kubescheduler.config.k8s.io/v1, with a comment at every place where the meaning\n"
+    "has changed; with -o json it lists the changes. A v1 file is written as it is. --table prints the page about all\n"
+    "old versions, docs/old-configurations.md.\n"
     "defaults prints the configuration with every default filled in.\n"
-    "FILE is a KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1), - for standard input.\n"
+    "FILE is a KubeSchedulerConfiguration, of v1 or any version before it, or a Policy; - for standard input, which "
+    "is\n"
+    "what convert reads without FILE. A Policy that is in a ConfigMap is looked for in the files of -f.\n"
     "\n";
 
 void Print(const framework::Profile& profile, std::ostream& out) {
@@ -45,17 +54,52 @@ void Print(const framework::Profile& profile, std::ostream& out) {
   }
 }
 
-int Check(const std::string& file, const Registry& registry, std::ostream& out, std::ostream& err) {
+void PrintChanges(const legacy::Loaded& loaded, std::ostream& out) {
+  for (const legacy::Change& change : loaded.changes)
+    out << legacy::ToString(change.fate) << ": " << change.ToString() << "\n";
+  if (!loaded.changes.empty()) out << "\n";
+}
+
+int Check(const std::string& file, const ConfigurationUse& use, const Registry& registry, std::ostream& out,
+          std::ostream& err) {
   const util::SystemClock clock;
-  const std::unique_ptr<framework::Engine> engine = ReadEngine(file, registry, clock, err);
+  config::SchedulerConfiguration config = config::DefaultConfiguration(registry);
+  if (!file.empty()) {
+    std::optional<legacy::Loaded> loaded = ReadAnyConfiguration(file, registry, err, use);
+    if (!loaded) return kBadInput;
+    PrintChanges(*loaded, out);
+    config = std::move(loaded->config);
+  }
+  const std::unique_ptr<framework::Engine> engine = MakeEngine(config, file, registry, clock, err);
   if (!engine) return kBadInput;
   for (const auto& [name, profile] : engine->profiles()) Print(*profile, out);
   return kDone;
 }
 
-int Defaults(const std::string& file, const std::string& format, const Registry& registry, std::ostream& out,
-             std::ostream& err) {
-  const std::optional<config::SchedulerConfiguration> config = ReadConfiguration(file, registry, err);
+// A v1 file is right as it is, comments and all: what convert has written it writes again.
+int Convert(const std::string& file, const ConfigurationUse& use, const std::string& format, const Registry& registry,
+            std::ostream& out, std::ostream& err) {
+  std::string text;
+  std::ostringstream said;
+  const std::optional<legacy::Loaded> loaded = ReadAnyConfiguration(file, registry, said, use, &text);
+  if (!loaded) {
+    err << said.str();
+    return kBadInput;
+  }
+  const bool old = legacy::IsOld(loaded->version);
+  if (format == "json") {
+    legacy::Loaded shown = *loaded;
+    if (!old) shown.document = config::ToValue(loaded->config, registry);
+    out << legacy::ChangesDocument(shown, file).ToJson(2) << "\n";
+  } else {
+    out << (old ? legacy::CommentedFile(*loaded, file) : text);
+  }
+  return kDone;
+}
+
+int Defaults(const std::string& file, const ConfigurationUse& use, const std::string& format, const Registry& registry,
+             std::ostream& out, std::ostream& err) {
+  const std::optional<config::SchedulerConfiguration> config = ReadConfiguration(file, registry, err, use);
   if (!config) return kBadInput;
   const Value value = config::ToValue(*config, registry);
   out << (format == "json" ? value.ToJson(2) + "\n" : config::ToYaml(value));
@@ -67,21 +111,28 @@ int Defaults(const std::string& file, const std::string& format, const Registry&
 int ConfigCommand(const std::vector<std::string>& args, const Registry& registry, std::ostream& out,
                   std::ostream& err) {
   std::string format;
+  bool table = false;
+  ConfigurationUse use;
   Command command("config", kUsage, out, err);
-  command.Choice("o,output", &format, {"yaml", "json"}, "what defaults prints: yaml (default) or json");
+  command.Choice("o,output", &format, {"yaml", "json"}, "what convert and defaults print: yaml (default) or json");
+  command.Strings("f,filename", &use.objects, "a file or folder of objects with a Policy's ConfigMap; may repeat");
+  command.Bool("table", &table, "with convert: the page about all old versions");
   if (const std::optional<int> done = command.Read(args)) return *done;
   const std::vector<std::string>& words = command.rest();
-  if (words.empty()) return command.Complain("check or defaults?");
+  if (words.empty()) return command.Complain("check, convert or defaults?");
   const std::string& what = words.front();
+  if (words.size() > 2) return command.Complain(what + " takes one file at most");
+  if (table && what != "convert") return command.Complain("--table belongs to convert");
+  const std::string file = words.size() == 2 ? words.back() : "";
   if (what == "check") {
     if (!format.empty()) return command.Complain("check has no -o");
-    if (words.size() > 2) return command.Complain("check takes one file");
-    return Check(words.size() == 2 ? words.back() : "", registry, out, err);
+    return Check(file, use, registry, out, err);
   }
-  if (what == "defaults") {
-    if (words.size() > 2) return command.Complain("defaults takes one file at most");
-    return Defaults(words.size() == 2 ? words.back() : "", format, registry, out, err);
+  if (what == "convert") {
+    if (table) return out << legacy::TablePage(), kDone;
+    return Convert(file.empty() ? "-" : file, use, format, registry, out, err);
   }
+  if (what == "defaults") return Defaults(file, use, format, registry, out, err);
   return command.Complain("unknown command \"" + what + "\"");
 }
 

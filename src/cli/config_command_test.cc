@@ -71,8 +71,8 @@ TEST_F(ConfigCommandTest, CheckPrintsTheDefaultProfile) {
 TEST_F(ConfigCommandTest, CheckListsAllErrorsOfTheFile) {
   const std::string file = File("parallelism: 0\nfoo: 1\n");
   EXPECT_EQ(Run({"check", file}), 2);
-  EXPECT_EQ(err_.str(), file + ": foo: unknown field \"foo\"\n" + file +
-                            ": parallelism: Invalid value: 0: should be an integer value greater than zero\n");
+  EXPECT_EQ(err_.str(), file + ":4: foo: unknown field \"foo\"\n" + file +
+                            ":3: parallelism: Invalid value: 0: should be an integer value greater than zero\n");
   EXPECT_EQ(out_.str(), "");
 }
 
@@ -81,7 +81,7 @@ TEST_F(ConfigCommandTest, AFileThatIsSomethingElseIsNamedAndNotShown) {
   std::ofstream(file) << "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n-----END PRIVATE KEY-----\n";
   for (const char* what : {"check", "defaults"}) {
     EXPECT_EQ(Run({what, file}), 2);
-    EXPECT_EQ(err_.str(), file + ": a KubeSchedulerConfiguration must be an object, not a string\n");
+    EXPECT_EQ(err_.str(), file + ":1: a KubeSchedulerConfiguration must be an object, not a string\n");
     EXPECT_EQ(out_.str(), "");
   }
 }
@@ -93,13 +93,13 @@ TEST_F(ConfigCommandTest, KeysAndTokensInTheWrongPlaceAreNotShown) {
       "clientConnection: [hunter2]\n"
       "extenders: [{tlsConfig: {keyData: [hunter2], certData: {hunter2: hunter2}, caData: 'hunter2!'}}]\n");
   EXPECT_EQ(Run({"check", file}), 2);
-  for (const char* line : {"parallelism: Invalid value: \"***\": must be an integer",
-                           "clientConnection: Invalid value: must be an object, not a list",
-                           "podMaxBackoffSeconds: Invalid value: \"***\": must be an integer",
-                           "extenders[0].tlsConfig.certData: Invalid value: must be a string",
-                           "extenders[0].tlsConfig.keyData: Invalid value: must be a string",
-                           "extenders[0].tlsConfig.caData: illegal base64 data at input byte 7"}) {
-    EXPECT_NE(err_.str().find(file + ": " + line + "\n"), std::string::npos) << line << "\n" << err_.str();
+  for (const char* line : {"3: parallelism: Invalid value: \"***\": must be an integer",
+                           "5: clientConnection: Invalid value: must be an object, not a list",
+                           "4: podMaxBackoffSeconds: Invalid value: \"***\": must be an integer",
+                           "6: extenders[0].tlsConfig.certData: Invalid value: must be a string",
+                           "6: extenders[0].tlsConfig.keyData: Invalid value: must be a string",
+                           "6: extenders[0].tlsConfig.caData: illegal base64 data at input byte 7"}) {
+    EXPECT_NE(err_.str().find(file + ":" + line + "\n"), std::string::npos) << line << "\n" << err_.str();
   }
   EXPECT_EQ(err_.str().find("hunter2"), std::string::npos) << err_.str();
 }
@@ -138,7 +138,9 @@ TEST_F(ConfigCommandTest, WrongUsageIsExitCode2) {
                                                                                     {"defaults", "-o"},
                                                                                     {"defaults", "-o", "xml"},
                                                                                     {"defaults", "--what"},
-                                                                                    {"convert", "a"}}) {
+                                                                                    {"convert", "a", "b"},
+                                                                                    {"check", "--table"},
+                                                                                    {"rewrite", "a"}}) {
     EXPECT_EQ(Run(args), 2);
     EXPECT_NE(err_.str().find("usage: berth config"), std::string::npos);
   }

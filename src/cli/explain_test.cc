@@ -180,7 +180,7 @@ TEST_F(ExplainTest, AllErrorsOfAllFilesAndTheConfigurationAreListed) {
   const std::string none = directory_ + "/none.yaml";
   EXPECT_EQ(Run({"--offline", "-f", bad1, "-f", bad2, "-f", none, "--pod", "x", "--config", config}), 2);
   for (const char* text : {"bad1.yaml: Pod \"default/x\": spec.containers",
-                           "bad2.yaml: Node \"y1\": status.allocatable[cpu]", "none.yaml", "bad3.yaml: ", "nonsense"})
+                           "bad2.yaml: Node \"y1\": status.allocatable[cpu]", "none.yaml", "bad3.yaml:4: ", "nonsense"})
     EXPECT_THAT(err_.str(), HasSubstr(text));
   EXPECT_THAT(out_.str(), IsEmpty());
 }

@@ -334,13 +334,19 @@ int ExtenderCommand(const std::vector<std::string>& args, const Registry& regist
     arguments.live.qps = kPresetQps;
     arguments.live.burst = kPresetBurst;
   } else {
-    const std::optional<config::SchedulerConfiguration> config =
-        ReadConfiguration(arguments.config, registry, err, config::UnnamedPlugins::kNone);
+    const std::optional<config::SchedulerConfiguration> config = ReadConfiguration(
+        arguments.config, registry, err,
+        {.unnamed = config::UnnamedPlugins::kNone,
+         .how = "berth extender serves plugins that a profile names, not a Policy",
+         .no_policy = "a Policy names predicates and priorities, but berth extender serves plugins that "
+                      "a profile names; berth config convert shows which plugins they are today"});
     if (!config) return kBadInput;
     error = FillFromProfile(arguments, *config, options);
     if (arguments.kubeconfig.empty()) arguments.kubeconfig = config->client_connection.kubeconfig;
     arguments.live.qps = config->client_connection.qps;
     arguments.live.burst = config->client_connection.burst;
+    arguments.live.encodings = client::EncodingOptions::From(config->client_connection.accept_content_types,
+                                                             config->client_connection.content_type);
   }
   if (arguments.qps) arguments.live.qps = static_cast<double>(*arguments.qps);
   if (arguments.burst) arguments.live.burst = static_cast<int>(*arguments.burst);

@@ -331,7 +331,7 @@ TEST_F(ExtenderCommandTest, NothingOfAFileThatIsSomethingElseIsShown) {
   const std::string pem = net::MakeIdentity("server").key_pem;
   const std::string file = folder_.Write("server.key", pem);
   EXPECT_EQ(Refused({"--config", file}), 2);
-  EXPECT_EQ(said_, file + ": a KubeSchedulerConfiguration must be an object, not a string\n");
+  EXPECT_EQ(said_, file + ":1: a KubeSchedulerConfiguration must be an object, not a string\n");
   EXPECT_EQ(Refused({"--preset=demo", "--port=0", "--kubeconfig", file}), 2);
   EXPECT_THAT(said_, HasSubstr("kubeconfig " + file + ": must be an object"));
   EXPECT_THAT(said_, Not(HasSubstr("PRIVATE KEY")));

@@ -53,6 +53,7 @@ std::string ReadPairs(const std::string& value, std::map<std::string, std::strin
 void FlagSet::Section(std::string name) { sections_.push_back(std::move(name)); }
 
 void FlagSet::Add(Flag flag) {
+  flag.hidden |= hiding_;
   Entry entry{std::move(flag), sections_.back(), "", false};
   entry.default_text = entry.flag.text();
   entries_.push_back(std::move(entry));
@@ -309,7 +310,7 @@ std::string FlagSet::Help() const {
   for (const std::string& section : sections_) {
     std::vector<const Entry*> entries;
     for (const Entry& entry : entries_)
-      if (entry.section == section) entries.push_back(&entry);
+      if (entry.section == section && !entry.flag.hidden) entries.push_back(&entry);
     std::ranges::sort(entries, {}, [](const Entry* entry) { return entry->flag.name; });
     std::vector<std::string> heads;
     size_t widest = 0;
@@ -340,7 +341,9 @@ std::string FlagSet::Help() const {
 std::vector<FlagValue> FlagSet::Values() const {
   std::vector<FlagValue> values;
   values.reserve(entries_.size());
-  for (const Entry& entry : entries_) values.push_back({entry.flag.name, entry.flag.text(), entry.given});
+  for (const Entry& entry : entries_)
+    if (!entry.flag.hidden || entry.given)
+      values.push_back({entry.flag.name, entry.flag.text(), entry.given, entry.flag.hidden});
   std::ranges::sort(values, {}, &FlagValue::name);
   return values;
 }

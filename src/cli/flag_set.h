@@ -25,12 +25,14 @@ struct Flag {
   std::function<std::string()> text;                         // the value as it is now
   std::string bare = {};                                     // the value of a flag without one; empty: it needs one
   bool shows_default = true;                                 // in the help
+  bool hidden = false;                                       // not in the help, nor listed unless it is given
 };
 
 // What a flag is, for those who list flags.
 struct FlagValue {
   std::string name, value;
   bool given = false;
+  bool hidden = false;
 };
 
 class FlagSet {
@@ -51,6 +53,8 @@ class FlagSet {
   void Int32s(std::string name, std::vector<int32_t>* out, std::string help);
   void StringMap(std::string name, std::map<std::string, std::string>* out, std::string help);
   void Add(Flag flag);
+  // The flags that are declared from now on are hidden, or not.
+  void Hide(bool hidden) { hiding_ = hidden; }
 
   // What is left are positional arguments; after `--` everything is. Once.
   Result<std::vector<std::string>> Parse(const std::vector<std::string>& args);
@@ -72,6 +76,7 @@ class FlagSet {
   Error ParseShort(const std::vector<std::string>& args, size_t& at);
   static Error Set(Entry& entry, const std::string& value);
 
+  bool hiding_ = false;
   std::vector<std::string> sections_;
   std::vector<Entry> entries_;
 };

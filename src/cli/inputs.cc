@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "api/file_text.h"
+#include "cli/policy_sources.h"
 
 namespace berth::cli {
 namespace {
@@ -17,9 +18,10 @@ constexpr uint64_t kMaxConfigurationBytes = uint64_t{16} << 20;
 }  // namespace
 
 std::optional<LoadedObjects> ReadObjects(const std::vector<std::string>& paths, const AnnotationKeys& annotations,
-                                         std::ostream& err) {
+                                         std::ostream& err, const SourceFn& source) {
   LoadOptions options;
   options.annotations = annotations;
+  options.source = source;
   options.unread_kind = [&](const std::string& api_version, const std::string& kind, const std::string& file) {
     err << "warning: " << file << ": objects of kind " << kind << " (" << api_version << ") are ignored\n";
   };
@@ -38,25 +40,37 @@ std::optional<LoadedObjects> ReadObjects(const std::vector<std::string>& paths, 
   return std::move(result.objects);
 }
 
-std::optional<config::SchedulerConfiguration> ReadConfiguration(const std::string& path, const Registry& registry,
-                                                                std::ostream& err, config::UnnamedPlugins unnamed) {
-  if (path.empty()) return config::DefaultConfiguration(registry);
+std::optional<legacy::Loaded> ReadAnyConfiguration(const std::string& path, const Registry& registry, std::ostream& err,
+                                                   const ConfigurationUse& use, std::string* text) {
   const Result<FileText> file = FileText::Read(path, kMaxConfigurationBytes);
   if (!file.ok()) {
     err << path << ": " << file.error().text() << "\n";
     return std::nullopt;
   }
-  config::Loaded loaded = config::LoadConfiguration(std::string(file->text()), registry, unnamed);
-  for (const FieldError& error : loaded.errors) err << path << ": " << error.ToString() << "\n";
+  if (text != nullptr) *text = std::string(file->text());
+  legacy::LoadOptions options;
+  options.unnamed = use.unnamed;
+  options.policy = PolicyFromFiles(use.objects, use.how);
+  options.no_policy = use.no_policy;
+  legacy::Loaded loaded = legacy::Load(std::string(file->text()), path, registry, options);
+  if (const std::string warning = loaded.Warning(path); !warning.empty()) err << "warning: " << warning << "\n";
+  for (const legacy::Problem& problem : loaded.problems) err << problem.ToString() << "\n";
   if (!loaded.ok()) return std::nullopt;
-  return std::move(loaded.config);
+  return loaded;
 }
 
-std::unique_ptr<framework::Engine> ReadEngine(const std::string& path, const Registry& registry, const Clock& clock,
+std::optional<config::SchedulerConfiguration> ReadConfiguration(const std::string& path, const Registry& registry,
+                                                                std::ostream& err, const ConfigurationUse& use) {
+  if (path.empty()) return config::DefaultConfiguration(registry);
+  std::optional<legacy::Loaded> loaded = ReadAnyConfiguration(path, registry, err, use);
+  if (!loaded) return std::nullopt;
+  return std::move(loaded->config);
+}
+
+std::unique_ptr<framework::Engine> MakeEngine(const config::SchedulerConfiguration& configuration,
+                                              const std::string& path, const Registry& registry, const Clock& clock,
                                               std::ostream& err, LogSink* log) {
-  const std::optional<config::SchedulerConfiguration> configuration = ReadConfiguration(path, registry, err);
-  if (!configuration) return nullptr;
-  Result<std::unique_ptr<framework::Engine>> engine = framework::Engine::Make(*configuration, registry, clock, 0, log);
+  Result<std::unique_ptr<framework::Engine>> engine = framework::Engine::Make(configuration, registry, clock, 0, log);
   if (!engine.ok()) {
     err << (path.empty() ? "configuration" : path) << ": " << engine.error().text() << "\n";
     return nullptr;

@@ -23,8 +23,11 @@
 #include "berth/value.h"
 #include "berth/version.h"
 #include "cli/error_list.h"
+#include "cli/old_flags.h"
+#include "cli/policy_sources.h"
 #include "config/emulation.h"
 #include "config/load.h"
+#include "legacy/load.h"
 #include "serving/serving_options.h"
 #include "util/read_file.h"
 #include "util/text.h"
@@ -183,6 +186,8 @@ void ApplyElection(const SchedulerFlags& flags, config::SchedulerConfiguration& 
   if (flags.Given("leader-elect-renew-deadline")) to.renew_deadline = from.renew_deadline;
   if (flags.Given("leader-elect-retry-period")) to.retry_period = from.retry_period;
   if (flags.Given("leader-elect-resource-lock")) to.resource_lock = from.resource_lock;
+  if (flags.old.Given("lock-object-name")) to.resource_name = flags.old.lock_object_name;
+  if (flags.old.Given("lock-object-namespace")) to.resource_namespace = flags.old.lock_object_namespace;
   if (flags.Given("leader-elect-resource-name")) to.resource_name = from.resource_name;
   if (flags.Given("leader-elect-resource-namespace")) to.resource_namespace = from.resource_namespace;
 }
@@ -196,26 +201,6 @@ void ApplyDeprecated(const SchedulerFlags& flags, config::SchedulerConfiguration
   if (flags.Given("kube-api-content-type")) client.content_type = from.content_type;
   if (flags.Given("kube-api-qps")) client.qps = from.qps;
   if (flags.Given("kube-api-burst")) client.burst = from.burst;
-}
-
-Result<config::SchedulerConfiguration> LoadConfig(const SchedulerFlags& flags, const Registry& registry) {
-  if (flags.config.empty()) {
-    config::SchedulerConfiguration config = config::DefaultConfiguration(registry);
-    ApplyDeprecated(flags, config);
-    ApplyElection(flags, config);
-    return config;
-  }
-  if (const Error there = CheckThere("open", flags.config); !there.ok()) return there;
-  if (std::filesystem::is_directory(flags.config)) return SystemError("read", flags.config, EISDIR);
-  const util::FileContent file = util::ReadFile(flags.config, {.max_bytes = kMaxFileBytes});
-  if (!file.ok()) return Error("read " + flags.config + ": " + file.problem);
-  config::Loaded loaded =
-      config::LoadConfiguration(file.text, registry, config::UnnamedPlugins::kDefaults,
-                                [&](config::SchedulerConfiguration& config) { ApplyElection(flags, config); });
-  std::vector<std::string> errors;
-  for (const FieldError& error : loaded.errors) errors.push_back(error.ToString());
-  if (!errors.empty()) return Together(errors);
-  return std::move(loaded.config);
 }
 
 // As clientcmd.BuildConfigFromFlags: --master goes before the file, and without both there is the pod that we run in.
@@ -249,6 +234,70 @@ Result<client::Kubeconfig> FindApiServer(const std::string& path, const std::str
   return found;
 }
 
+// The kubeconfig that a configuration names, before anything else of it is known.
+std::string KubeconfigIn(const std::string& text) {
+  legacy::Source source;
+  std::vector<legacy::Problem> ignored;
+  if (!legacy::ParseSource(text, "", source, ignored)) return "";
+  const Value* connection = source.document.Find("clientConnection");
+  const Value* kubeconfig = connection == nullptr ? nullptr : connection->Find("kubeconfig");
+  return kubeconfig != nullptr && kubeconfig->kind() == Value::Kind::kString ? kubeconfig->text() : "";
+}
+
+// What is wrong with a file of today is told in kube-scheduler's words alone.
+std::string TextOf(const legacy::Problem& problem, legacy::Version version) {
+  if (version == legacy::Version::kV1 && !problem.ours) return FieldError{problem.path, problem.text}.ToString();
+  return problem.ToString();
+}
+
+Result<config::SchedulerConfiguration> Finish(legacy::Loaded loaded, const std::string& name,
+                                              std::vector<std::string>& warnings) {
+  if (std::string warning = loaded.Warning(name); !warning.empty()) warnings.push_back(std::move(warning));
+  std::vector<std::string> errors;
+  for (const legacy::Problem& problem : loaded.problems) errors.push_back(TextOf(problem, loaded.version));
+  if (!errors.empty()) return Together(errors);
+  return std::move(loaded.config);
+}
+
+Result<config::SchedulerConfiguration> LoadConfig(const SchedulerFlags& flags, const Registry& registry,
+                                                  const client::InCluster& place, std::vector<std::string>& warnings) {
+  legacy::LoadOptions options;
+  std::string kubeconfig = flags.deprecated.kubeconfig;
+  options.policy = PolicyFromCluster([&] {
+    std::vector<std::string> said;  // again, when the scheduler's own client is made
+    return FindApiServer(kubeconfig, flags.master, place, said);
+  });
+  if (flags.config.empty()) {
+    const auto adjust = [&](config::SchedulerConfiguration& config) {
+      ApplyDeprecated(flags, config);
+      ApplyElection(flags, config);
+    };
+    if (ConfigureSomething(flags.old)) {
+      options.adjust = adjust;
+      legacy::Loaded loaded = LoadOldFlags(flags.old, registry, options);
+      if (loaded.version != legacy::Version::kV1) loaded.version = legacy::Version::kPolicy;
+      return Finish(std::move(loaded),
+                    flags.old.policy_config_file.empty() ? "the ConfigMap of --policy-configmap"
+                                                         : "the file of --policy-config-file",
+                    warnings);
+    }
+    config::SchedulerConfiguration config = config::DefaultConfiguration(registry);
+    adjust(config);
+    return config;
+  }
+  if (const Error there = CheckThere("open", flags.config); !there.ok()) return there;
+  if (std::filesystem::is_directory(flags.config)) return SystemError("read", flags.config, EISDIR);
+  const util::FileContent file = util::ReadFile(flags.config, {.max_bytes = kMaxFileBytes});
+  if (!file.ok()) return Error("read " + flags.config + ": " + file.problem);
+  kubeconfig = KubeconfigIn(file.text);
+  options.adjust = [&](config::SchedulerConfiguration& config) { ApplyElection(flags, config); };
+  options.no_policy =
+      "this is a Policy, which --config does not take: give it with --policy-config-file, or write it as a "
+      "configuration "
+      "with berth config convert";
+  return Finish(legacy::Load(file.text, flags.config, registry, options), flags.config, warnings);
+}
+
 Error CheckLock(const config::LeaderElection& election) {
   const std::string& lock = election.resource_lock;
   if (!election.leader_elect || lock == "leases") return Error::Ok();
@@ -280,15 +329,27 @@ Error CheckSchedulerFlags(const SchedulerFlags& flags, const config::FeatureGate
   for (std::string& error : serving::Validate(flags.serving)) errors.push_back(std::move(error));
   for (std::string& warning : serving::WarningsOf(flags.serving)) warnings.push_back(std::move(warning));
   CheckMetrics(flags.metrics, errors);
+  for (std::string& warning : WarningsOf(flags.old)) warnings.push_back(std::move(warning));
+  const LeaderElectionFlags& election = flags.leader_election;
+  const Error old =
+      CheckOldFlags(flags.old, flags.config, flags.Given("leader-elect-resource-name") ? election.resource_name : "",
+                    flags.Given("leader-elect-resource-namespace") ? election.resource_namespace : "");
+  if (!old.ok()) errors.push_back(old.text());
   return Together(errors);
 }
 
 Result<LoadedScheduler> LoadScheduler(SchedulerFlags flags, config::FeatureGates gates, const Registry& registry,
                                       std::vector<std::string>& warnings, const client::InCluster& place) {
-  LoadedScheduler loaded;
-  Result<config::SchedulerConfiguration> config = LoadConfig(flags, registry);
+  Result<config::SchedulerConfiguration> config = LoadConfig(flags, registry, place, warnings);
   if (!config.ok()) return config.error();
-  loaded.config = std::move(config).value();
+  return LoadProcess(std::move(config).value(), std::move(flags), std::move(gates), warnings, place);
+}
+
+Result<LoadedScheduler> LoadProcess(config::SchedulerConfiguration config, SchedulerFlags flags,
+                                    config::FeatureGates gates, std::vector<std::string>& warnings,
+                                    const client::InCluster& place) {
+  LoadedScheduler loaded;
+  loaded.config = std::move(config);
   for (config::Extender& extender : loaded.config.extenders)
     if (extender.http_timeout.ns == 0) extender.http_timeout = kExtenderTimeout;
   if (!flags.config.empty()) {
@@ -330,9 +391,8 @@ Error CheckElection(const config::LeaderElection& election) {
 }
 
 std::string NotBuiltYet() {
-  return "This scheduler does not place pods yet that need persistent volumes or resource claims: VolumeBinding, "
-         "VolumeZone, VolumeRestrictions, NodeVolumeLimits and DynamicResources reject them, and say so in their "
-         "events";
+  return "This scheduler does not place pods yet that need resource claims: DynamicResources rejects them, and says so "
+         "in their events";
 }
 
 }  // namespace berth::cli

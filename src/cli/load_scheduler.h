@@ -41,6 +41,11 @@ Result<LoadedScheduler> LoadScheduler(SchedulerFlags flags, config::FeatureGates
                                       std::vector<std::string>& warnings,
                                       const client::InCluster& place = client::InClusterFromEnvironment());
 
+// The same for a configuration that is complete and right already.
+Result<LoadedScheduler> LoadProcess(config::SchedulerConfiguration config, SchedulerFlags flags,
+                                    config::FeatureGates gates, std::vector<std::string>& warnings,
+                                    const client::InCluster& place = client::InClusterFromEnvironment());
+
 // What is wrong with the times of an election; kube-scheduler says so when it starts one.
 Error CheckElection(const config::LeaderElection& election);
 

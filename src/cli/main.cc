@@ -16,6 +16,7 @@
 #include "cli/bench_command.h"
 #include "cli/config_command.h"
 #include "cli/conform_command.h"
+#include "cli/controller_command.h"
 #include "cli/explain_command.h"
 #include "cli/extender_command.h"
 #include "cli/flags.h"
@@ -33,14 +34,15 @@ namespace {
 constexpr char kUsage[] =
     "usage: berth COMMAND [FLAGS]\n"
     "\n"
-    "  scheduler schedule pods of a cluster: kube-scheduler's flags, configuration, port and decisions\n"
-    "  sim       run the scheduler on a simulated cluster: files or scenarios in, placements and reasons out\n"
-    "  explain   why a pod is pending, or why it goes where it goes (--offline, from files)\n"
-    "  extender  serve plugins to a kube-scheduler over HTTP, as its extender\n"
-    "  config    check a KubeSchedulerConfiguration, or print it with all defaults\n"
-    "  conform   check anybody's scheduler extender against the protocol\n"
-    "  bench     run kube-scheduler's scheduler_perf workloads and measure them\n"
-    "  version   what this is\n"
+    "  scheduler  schedule pods of a cluster: kube-scheduler's flags, configuration, port and decisions\n"
+    "  sim        run the scheduler on a simulated cluster: files or scenarios in, placements and reasons out\n"
+    "  explain    why a pod is pending, or why it goes where it goes (--offline, from files)\n"
+    "  controller bind pods of a scheduler name to nodes that a placement chooses: random, first, least-pods\n"
+    "  extender   serve plugins to a kube-scheduler over HTTP, as its extender\n"
+    "  config     check a configuration, convert an old one, or print it with all defaults\n"
+    "  conform    check anybody's scheduler extender against the protocol\n"
+    "  bench      run kube-scheduler's scheduler_perf workloads and measure them\n"
+    "  version    what this is\n"
     "\n"
     "berth COMMAND --help says more. A link named kube-scheduler, or a flag instead of a command, means scheduler.\n";
 
@@ -66,11 +68,7 @@ int VersionCommand(const std::vector<std::string>& args) {
 }
 
 // Commands that the design names and that are not built yet: a true "not yet" instead of "unknown".
-bool IsPlanned(const std::string& command) {
-  for (const char* name : {"up", "controller"})
-    if (command == name) return true;
-  return false;
-}
+bool IsPlanned(const std::string& command) { return command == "up"; }
 
 // `program`: what is said to be run.
 int Scheduler(const std::vector<std::string>& args, const char* program, const Registry& registry) {
@@ -88,6 +86,8 @@ int Run(std::string_view name, const std::vector<std::string>& args, const Regis
   if (args[0] == "sim") return cli::SimCommand(rest, registry, std::cout, std::cerr);
   if (args[0] == "explain") return cli::ExplainCommand(rest, registry, std::cout, std::cerr);
   if (args[0] == "extender") return cli::ExtenderCommand(rest, registry, std::cout, std::cerr, STDERR_FILENO);
+  if (args[0] == "controller")
+    return cli::ControllerCommand(rest, registry, std::cout, std::cerr, STDERR_FILENO, cli::RunController);
   if (args[0] == "bench") return cli::BenchCommand(rest, registry, std::cout, std::cerr);
   if (args[0] == "conform") return cli::ConformCommand(rest, std::cout, std::cerr);
   if (args[0] == "config") return cli::ConfigCommand(rest, registry, std::cout, std::cerr);

@@ -10,15 +10,11 @@
 
 #include "cli/signals.h"
 #include "config/load.h"
-#include "live/scheduler_process.h"
 #include "net/server_process.h"
 
 namespace berth::cli {
 
-int RunScheduler(const LoadedScheduler& loaded, const Registry& registry, util::Log& log) {
-  const NoBrokenPipes no_broken_pipes;
-  net::PrepareToServe();
-  const Signals signals({SIGTERM, SIGINT, SIGUSR2});
+live::SchedulerProcessOptions ProcessOptionsOf(const LoadedScheduler& loaded, const Registry& registry) {
   live::SchedulerProcessOptions options;
   options.version = loaded.flags.reported_version;
   options.api_server = loaded.api_server;
@@ -26,9 +22,21 @@ int RunScheduler(const LoadedScheduler& loaded, const Registry& registry, util::
   options.gates = loaded.gates;
   options.serving = loaded.flags.serving;
   for (const FlagValue& flag : loaded.flags.values) options.flags[flag.name] = flag.value;
-  options.configz = config::ToValue(loaded.config, registry).ToJson();
+  options.configz = config::ToValue(config::WithoutKeys(loaded.config), registry).ToJson();
   options.metric_rules = loaded.metric_rules;
-  auto process = live::SchedulerProcess::Make(loaded.config, registry, std::move(options), log);
+  return options;
+}
+
+int RunScheduler(const LoadedScheduler& loaded, const Registry& registry, util::Log& log) {
+  return RunProcess(loaded.config, registry, ProcessOptionsOf(loaded, registry), log);
+}
+
+int RunProcess(const config::SchedulerConfiguration& config, const Registry& registry,
+               live::SchedulerProcessOptions options, util::Log& log) {
+  const NoBrokenPipes no_broken_pipes;
+  net::PrepareToServe();
+  const Signals signals({SIGTERM, SIGINT, SIGUSR2});
+  auto process = live::SchedulerProcess::Make(config, registry, std::move(options), log);
   if (!process.ok()) {
     log.Error("command failed", {{"err", process.error().text()}});
     return 1;

@@ -138,7 +138,8 @@ int Start(SchedulerFlags flags, config::FeatureGates gates, const Registry& regi
   }
   if (log.enabled(LogSeverity::kInfo, 2) || !write_to.empty()) {
     const std::string file = config::ConfigurationFile(loaded->config, registry);
-    const LogField config[] = {{"config", file}};
+    const std::string shown = config::ConfigurationFile(config::WithoutKeys(loaded->config), registry);
+    const LogField config[] = {{"config", shown}};
     log.Add(LogSeverity::kInfo, 2, "Using component config", config);
     if (!write_to.empty()) {
       if (const Error error = WriteFile(write_to, file); !error.ok()) return Fail(log, error);
@@ -147,11 +148,6 @@ int Start(SchedulerFlags flags, config::FeatureGates gates, const Registry& regi
     }
   }
   if (const Error error = CheckElection(loaded->config.leader_election); !error.ok()) return Fail(log, error);
-  // Pods would be placed without asking those who are to be asked.
-  if (!loaded->config.extenders.empty()) {
-    return Fail(log, Error("extenders[0].urlPrefix: " + util::Quoted(loaded->config.extenders.front().url_prefix) +
-                           ": extenders are not supported by berth scheduler yet"));
-  }
   log.Say(LogSeverity::kWarning, NotBuiltYet());
   return process(*loaded, registry, log);
 }

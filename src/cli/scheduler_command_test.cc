@@ -375,26 +375,26 @@ TEST_F(SchedulerCommandTest, PluginsAreCheckedBeforeAnythingIsWritten) {
   EXPECT_FALSE(std::filesystem::exists(file));
 }
 
-TEST_F(SchedulerCommandTest, ExtendersAreRefusedAndNotPassedOver) {
+TEST_F(SchedulerCommandTest, KeysOfExtendersAreWrittenToTheFileAndNotToTheLog) {
   const std::string config = Write("config.yaml",
                                    "apiVersion: kubescheduler.config.k8s.io/v1\n"
                                    "kind: KubeSchedulerConfiguration\n"
-                                   "extenders: [{urlPrefix: \"http://127.0.0.1:1\", filterVerb: f}]\n");
-  EXPECT_EQ(Failure({"--config=" + config, "--master=127.0.0.1:1"}),
-            R"(extenders[0].urlPrefix: \"http://127.0.0.1:1\": extenders are not supported by berth scheduler yet)");
-  EXPECT_EQ(Run({"--config=" + config, "--master=127.0.0.1:1", "--write-config-to=" + folder_ + "/w.yaml"}).code, 0);
+                                   "extenders: [{urlPrefix: \"http://127.0.0.1:1\", filterVerb: f,\n"
+                                   "  tlsConfig: {keyData: c2VjcmV0, certData: cHVibGlj}}]\n");
+  const auto ended =
+      Run({"--config=" + config, "--master=127.0.0.1:1", "-v=10", "--write-config-to=" + folder_ + "/w.yaml"});
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_THAT(ended.err, HasSubstr("cHVibGlj"));
+  EXPECT_THAT(ended.err, ::testing::Not(HasSubstr("c2VjcmV0")));
+  EXPECT_THAT(Read(folder_ + "/w.yaml"), HasSubstr("keyData: c2VjcmV0"));
 }
 
 // Ours, all of it.
 TEST_F(SchedulerCommandTest, AFlagWithoutEffectGetsOneLine) {
-  const std::vector<std::string> given{"--contention-profiling",
-                                       "--disable-http2-serving",
-                                       "--http2-max-streams-per-connection=5",
-                                       "--kube-api-content-type=x",
-                                       "--log-flush-frequency=1s",
-                                       "--min-compatibility-version=1.35",
-                                       "--show-hidden-metrics-for-version=1.35",
-                                       "--kubeconfig=" + kubeconfig_};
+  const std::vector<std::string> given{
+      "--contention-profiling",     "--disable-http2-serving",          "--http2-max-streams-per-connection=5",
+      "--log-flush-frequency=1s",   "--min-compatibility-version=1.35", "--show-hidden-metrics-for-version=1.35",
+      "--kubeconfig=" + kubeconfig_};
   const Ran ran = Run(given);
   EXPECT_EQ(ran.code, 7) << ran.err;
   for (const std::string_view flag : FlagsWithoutEffect()) {
@@ -408,8 +408,8 @@ TEST_F(SchedulerCommandTest, AFlagWithoutEffectGetsOneLine) {
 
 TEST_F(SchedulerCommandTest, WhatIsNotBuiltYetIsSaidAtStart) {
   EXPECT_THAT(Run({"--kubeconfig=" + kubeconfig_}).err,
-              MatchesRegex("W[^\n]*\\] This scheduler does not place pods yet that need persistent volumes or resource "
-                           "claims: [^\n]*\n"));
+              MatchesRegex("W[^\n]*\\] This scheduler does not place pods yet that need resource claims: "
+                           "[^\n]*\n"));
 }
 
 TEST_F(SchedulerCommandTest, HeadersThatAreNotTheStandardOnesAreWarnedAbout) {

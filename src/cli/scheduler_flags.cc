@@ -4,7 +4,6 @@
 #include "cli/scheduler_flags.h"
 
 #include <algorithm>
-#include <cassert>
 #include <memory>
 #include <utility>
 
@@ -152,7 +151,7 @@ void AddDeprecated(FlagSet& set, DeprecatedFlags& out) {
   set.Int32("kube-api-burst", &out.burst,
             "DEPRECATED: requests to the API server that may come at once. Ignored with --config.");
   set.String("kube-api-content-type", &out.content_type,
-             "DEPRECATED: form of requests to the API server; without effect here. Ignored with --config.");
+             "DEPRECATED: form of requests to the API server: protobuf, or JSON. Ignored with --config.");
   set.Float("kube-api-qps", &out.qps, "DEPRECATED: requests to the API server in a second. Ignored with --config.");
   set.String("kubeconfig", &out.kubeconfig,
              "DEPRECATED: file that says which API server, and as whom. Ignored with --config.");
@@ -285,6 +284,7 @@ FlagSet Declare(SchedulerFlags& out) {
   AddAuthentication(set, out.serving);
   AddAuthorization(set, out.serving);
   AddDeprecated(set, out.deprecated);
+  AddOldFlags(set, out.old);
   AddLeaderElection(set, out.leader_election);
   AddGates(set, out);
   AddMetrics(set, out.metrics);
@@ -295,10 +295,18 @@ FlagSet Declare(SchedulerFlags& out) {
 
 }  // namespace
 
+void DeclareProcessFlags(FlagSet& set, SchedulerFlags& out) {
+  AddServing(set, out);
+  AddAuthentication(set, out.serving);
+  AddAuthorization(set, out.serving);
+  AddLeaderElection(set, out.leader_election);
+  AddMetrics(set, out.metrics);
+  AddLogs(set, out.logs);
+}
+
 bool SchedulerFlags::Given(std::string_view name) const {
   const auto at = std::ranges::find(values, name, &FlagValue::name);
-  assert(at != values.end());
-  return at->given;
+  return at != values.end() && at->given;
 }
 
 Result<SchedulerFlags> ParseSchedulerFlags(const std::vector<std::string>& args) {
@@ -309,6 +317,8 @@ Result<SchedulerFlags> ParseSchedulerFlags(const std::vector<std::string>& args)
   if (!rest.ok()) return rest.error();
   flags.arguments = std::move(rest).value();
   flags.values = set.Values();
+  for (const FlagValue& flag : flags.values)
+    if (flag.hidden) flags.old.given.push_back(flag.name);
   return flags;
 }
 
@@ -325,7 +335,7 @@ std::string SchedulerHelp(std::string_view program) {
 
 const std::vector<std::string_view>& FlagsWithoutEffect() {
   static const std::vector<std::string_view> flags{
-      "contention-profiling", "disable-http2-serving",     "http2-max-streams-per-connection", "kube-api-content-type",
+      "contention-profiling", "disable-http2-serving",     "http2-max-streams-per-connection",
       "log-flush-frequency",  "min-compatibility-version", "show-hidden-metrics-for-version"};
   return flags;
 }

@@ -14,6 +14,7 @@
 #include "berth/error.h"
 #include "berth/quantity.h"
 #include "cli/flag_set.h"
+#include "cli/old_flags.h"
 #include "serving/serving_options.h"
 #include "util/log.h"
 
@@ -59,6 +60,7 @@ struct SchedulerFlags {
   bool disable_http2 = false;       // there is none
   int64_t http2_max_streams = 0;    // nor streams
   DeprecatedFlags deprecated;
+  OldFlags old;
   LeaderElectionFlags leader_election;
   std::vector<std::string> feature_gates;  // one for each time that the flag is given
   std::vector<std::string> emulated_version, min_compatibility_version;
@@ -70,12 +72,16 @@ struct SchedulerFlags {
   std::vector<std::string> arguments;  // that are no flags: there must be none but empty ones
 
   std::vector<FlagValue> values;  // every flag by name, for FLAG lines and /flagz
-  // Whether the flag of that name is on the command line. REQUIRES: there is one.
+  // Whether the flag of that name is on the command line.
   bool Given(std::string_view name) const;
 };
 
 // Errors are kube-scheduler's, without its "Error: ".
 Result<SchedulerFlags> ParseSchedulerFlags(const std::vector<std::string>& args);
+
+// Those about the process alone, whatever it decides: the port with who may ask there, leader election, metrics, logs.
+// REQUIRES: `out` outlives the set.
+void DeclareProcessFlags(FlagSet& set, SchedulerFlags& out);
 
 // The flags in kube-scheduler's sections. `program`: how it was called.
 std::string SchedulerUsage(std::string_view program);

@@ -14,6 +14,7 @@
 #include "cli/inputs.h"
 #include "cli/log_flags.h"
 #include "cli/progress.h"
+#include "cli/rehearsed_extenders.h"
 #include "cli/sim_command_text.h"
 #include "sim/scenario.h"
 #include "sim/sim_report.h"
@@ -25,6 +26,7 @@ namespace {
 
 constexpr char kUsage[] =
     "usage: berth sim [SCENARIO...] [-f FILE...] [--nodes N] [--pods N] [--config FILE]... [-o table|json|junit]\n"
+    "                 [--extenders ignore|call] [--extender-url INDEX=URL]...\n"
     "\n"
     "Runs the scheduler on a simulated cluster in virtual time: on the objects of the files, on generated ones, "
     "through\n"
@@ -44,6 +46,7 @@ struct Arguments {
   bool faults = false, verify = false;
   std::string explain, format = "table";
   LogFlags log;
+  RehearsedExtenders extenders;
 };
 
 // The exit code when there is nothing left to do.
@@ -64,6 +67,7 @@ std::optional<int> ReadArguments(Command& command, const std::vector<std::string
                "what it does not declare");
   command.String("explain", &explained, "a pod, NAMESPACE/NAME, whose last decision is shown in full");
   command.Choice("o,output", &out.format, {"table", "json", "junit"}, "table (default), json or junit");
+  out.extenders.Declare(command);
   out.log.Declare(command);
   if (const std::optional<int> done = command.Read(args)) return done;
   out.scenarios = command.rest();
@@ -83,6 +87,7 @@ std::optional<int> ReadArguments(Command& command, const std::vector<std::string
     }
   }
   if (const std::string objection = out.log.Objection(); !objection.empty()) errors.push_back(objection);
+  if (const std::string objection = out.extenders.Objection(); !objection.empty()) errors.push_back(objection);
   if (out.churn < 0 || out.churn > sim::GenerateOptions::kMaxPods)
     errors.push_back("flag --churn: must be between 0 and " + std::to_string(sim::GenerateOptions::kMaxPods) +
                      ", got " + std::to_string(out.churn));
@@ -105,14 +110,21 @@ std::optional<int> ReadArguments(Command& command, const std::vector<std::string
 // Configurations by path, each read and checked once.
 class Configurations {
  public:
-  Configurations(const Registry& registry, std::ostream& err) : registry_(registry), err_(err) {}
+  Configurations(const Registry& registry, const RehearsedExtenders& extenders, std::vector<std::string> objects,
+                 std::ostream& err)
+      : registry_(registry), extenders_(extenders), err_(err), use_{.objects = std::move(objects)} {}
   // Null after errors, which are written once. The pointer stays valid.
   const config::SchedulerConfiguration* Get(const std::string& path) {
     const auto it = read_.find(path);
     if (it != read_.end()) return it->second ? &*it->second : nullptr;
     std::optional<config::SchedulerConfiguration>& made = read_[path];
-    made = ReadConfiguration(path, registry_, err_);
+    made = ReadConfiguration(path, registry_, err_, use_);
     if (!made) return nullptr;
+    if (const Error error = extenders_.Redirect(*made); !error.ok()) {
+      err_ << (path.empty() ? "configuration" : path) << ": " << error.text() << "\n";
+      made.reset();
+      return nullptr;
+    }
     const util::SystemClock clock;
     const auto engine = framework::Engine::Make(*made, registry_, clock);
     if (!engine.ok()) {
@@ -133,7 +145,9 @@ class Configurations {
 
  private:
   const Registry& registry_;
+  const RehearsedExtenders& extenders_;
   std::ostream& err_;
+  const ConfigurationUse use_;
   std::map<std::string, std::optional<config::SchedulerConfiguration>> read_;
   std::map<std::string, AnnotationKeys> annotations_;
 };
@@ -144,8 +158,7 @@ struct Plan {
   std::vector<std::string> configs;  // paths; empty: the default one
 };
 
-std::optional<std::vector<Plan>> ReadPlans(const Arguments& arguments, Configurations& configurations,
-                                           std::ostream& err) {
+std::optional<std::vector<Plan>> ReadPlans(Arguments& arguments, Configurations& configurations, std::ostream& err) {
   std::vector<Plan> plans;
   std::set<std::string> said;  // what the files of -f have wrong is wrong in every scenario
   bool good = true;
@@ -167,6 +180,9 @@ std::optional<std::vector<Plan>> ReadPlans(const Arguments& arguments, Configura
   input.annotations = [&](const std::string& config) {
     return configurations.Annotations(arguments.configs.empty() ? std::vector{config} : arguments.configs);
   };
+  input.source = [&](std::string_view kind, const std::string& name, std::string_view json) {
+    arguments.extenders.Keep(kind, name, json);
+  };
   for (const std::string& path : arguments.scenarios) take(sim::LoadScenario(path, input), true);
   if (arguments.scenarios.empty()) take(sim::LoadWithoutScenario(input), false);
   if (!good) return std::nullopt;
@@ -179,7 +195,7 @@ int SimCommand(const std::vector<std::string>& args, const Registry& registry, s
   Arguments arguments;
   Command command("sim", kUsage, out, err);
   if (const std::optional<int> done = ReadArguments(command, args, arguments)) return *done;
-  Configurations configurations(registry, err);
+  Configurations configurations(registry, arguments.extenders, arguments.files, err);
   const std::optional<std::vector<Plan>> plans = ReadPlans(arguments, configurations, err);
   if (!plans) return kBadInput;
 
@@ -206,12 +222,21 @@ int SimCommand(const std::vector<std::string>& args, const Registry& registry, s
                  std::to_string(progress.bound) + " of " + std::to_string(progress.pods) + " pods placed, " +
                      FormatDuration({progress.now.ns / 1'000'000'000 * 1'000'000'000}) + " " + report.name);
       };
-      Result<sim::RunResult> result = sim::Run(plan.scenario, *configurations.Get(config), registry, options);
+      const config::SchedulerConfiguration& configuration = *configurations.Get(config);
+      auto extenders = arguments.extenders.Make(configuration);
+      if (!extenders.ok()) {
+        err << (config.empty() ? "configuration" : config) << ": " << extenders.error().text() << "\n";
+        return kBadInput;
+      }
+      options.extenders = std::move(extenders).value();
+      Result<sim::RunResult> result = sim::Run(plan.scenario, configuration, registry, options);
       bar.Clear();
       if (!result.ok()) {
         err << (config.empty() ? "configuration" : config) << ": " << result.error().text() << "\n";
         return kBadInput;
       }
+      for (std::string& note : arguments.extenders.NotAsked(configuration))
+        result.value().notes.push_back(std::move(note));
       for (const std::string& note : result->notes)
         err << "note: " << (report.file.empty() ? "" : report.file + ": ") << note << "\n";
       if (result->verification)

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Builds one Go program once per content of what it is made from, outside the clone, and prints the path of the program:
-# one of those here (oracle, enginebench, extenderargs, extenderbench, fakekubelet, faultproxy, goextender, rigtool), or one of
+# one of those here (oracle, encodings, enginebench, extenderargs, extenderbench, extendercalls, fakekubelet, faultproxy, goextender,
+# rigtool), or one of
 # Kubernetes v1.36.4 (kube-apiserver, kube-controller-manager, kube-scheduler, kubectl) or etcd, from their modules; or specs,
-# which runs sig-scheduling's end-to-end specs.
+# which runs sig-scheduling's end-to-end specs; or helm, which renders deploy/helm.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 usage() { echo "usage: build-program.sh NAME, see its first lines" >&2; exit 2; }
@@ -13,7 +14,7 @@ cd "$here"
 # Upstream asks its own version, which a build from modules does not know.
 version="-X k8s.io/component-base/version.gitVersion=v1.36.4"
 case $name in
-  oracle | enginebench | extenderargs | extenderbench | fakekubelet | faultproxy | goextender | rigtool)
+  oracle | encodings | enginebench | extenderargs | extenderbench | extendercalls | fakekubelet | faultproxy | goextender | rigtool)
     package=./$name flags=$version
     set -- "$name"/*.go ;;
   kube-apiserver | kube-controller-manager | kube-scheduler | kubectl | etcd)
@@ -27,6 +28,10 @@ case $name in
     cd specs # a module of its own, too
     package=. flags="-s -w $version"
     set -- main.go ;;
+  helm)
+    cd helm # and another one
+    package=helm.sh/helm/v3/cmd/helm flags="-s -w"
+    set -- ;;
   *) usage ;;
 esac
 hash=$(cat go.mod go.sum "$@" | sha256sum | cut -c1-16)

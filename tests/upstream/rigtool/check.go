@@ -122,7 +122,7 @@ type auditLine struct {
 	UserAgent  string
 	RequestURI string
 	ObjectRef  *struct {
-		Resource, Subresource, Namespace, Name string
+		APIGroup, Resource, Subresource, Namespace, Name string
 	}
 	ResponseStatus *struct{ Code int }
 }

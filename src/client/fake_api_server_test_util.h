@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -129,8 +131,9 @@ class FakeApiServer {
     return config;
   }
   // What `answer` has read and written so far happened before this, and what the caller did before this is seen by later
-  // answers. Bytes on a socket order nothing as far as the memory model and ThreadSanitizer know.
-  void Settle() { const std::lock_guard lock(mutex_); }
+  // answers. Bytes on a socket order nothing as far as the memory model and ThreadSanitizer know. Waits for nobody: an
+  // answer may be waiting for the test.
+  void Settle() { order_.fetch_add(1, std::memory_order_acq_rel); }
   // All requests so far that were no watches.
   std::vector<FakeRequest> requests() const {
     const std::lock_guard lock(mutex_);
@@ -253,7 +256,9 @@ class FakeApiServer {
       reply = refusal_;
     } else {
       requests_.push_back(request);
+      Settle();
       reply = answer_(request);
+      Settle();
       changed_.notify_all();
     }
     lock.unlock();
@@ -266,6 +271,7 @@ class FakeApiServer {
   const Answer answer_;
   const int listener_;
   uint16_t port_ = 0;
+  std::atomic<uint64_t> order_{0};
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<FakeRequest> requests_;

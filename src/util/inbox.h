@@ -20,11 +20,10 @@ class Inbox {
   using Letter = std::function<void()>;
 
   void Post(Letter letter) {
-    {
-      std::lock_guard lock(mutex_);
-      letters_.push_back(std::move(letter));
-    }
-    arrived_.notify_one();
+    // Under the lock to the end: the owner may let go of the inbox as soon as it has read the letter.
+    std::lock_guard lock(mutex_);
+    letters_.push_back(std::move(letter));
+    if (letters_.size() == 1) arrived_.notify_one();  // else the owner knows
   }
   // Runs everything that was there at the time of the call; what that posts waits for the next call. Returns how many.
   size_t Drain() {

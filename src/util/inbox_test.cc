@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -61,6 +62,20 @@ TEST(InboxTest, WaitingEndsWithTheTimeOrWithALetter) {
   std::thread other([&] { inbox.Post([] {}); });
   EXPECT_TRUE(inbox.WaitFor(std::chrono::seconds(60)));
   other.join();
+}
+
+TEST(InboxTest, ItMayGoAsSoonAsTheLetterIsRead) {
+  for (int i = 0; i < 300; ++i) {
+    bool read = false;
+    auto inbox = std::make_unique<Inbox>();
+    std::thread writer([&read, inbox = inbox.get()] { inbox->Post([&read] { read = true; }); });
+    while (!read) {
+      inbox->WaitFor(std::chrono::seconds(1));
+      inbox->Drain();
+    }
+    inbox = nullptr;  // ThreadSanitizer would see the writer still at it
+    writer.join();
+  }
 }
 
 TEST(InboxTest, ManyThreadsPostAndEachKeepsItsOrder) {

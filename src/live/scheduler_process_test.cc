@@ -67,8 +67,12 @@ class SchedulerProcessTest : public ::testing::Test {
   FakeReply AnswerLease(const FakeRequest& request) {
     if (request.method == "GET" && lease_.empty()) return {404, client::StatusJson(404, "not found"), ""};
     if (request.method != "GET") {
-      lease_ = request.body;
       const std::string version = "\"resourceVersion\":\"";
+      // Of two on their way at once, a renewal and giving it back, the later one must not be undone by the other.
+      if (request.method == "PUT" &&
+          request.body.find(version + std::to_string(lease_version_) + "\"") == std::string::npos)
+        return {409, client::StatusJson(409, "the object has been modified"), ""};
+      lease_ = request.body;
       if (const size_t old = lease_.find(version); old != std::string::npos)
         lease_.erase(old, lease_.find("\",", old) + 2 - old);
       const std::string at = "\"metadata\":{";
@@ -180,17 +184,18 @@ TEST_F(SchedulerProcessTest, ALeaderBindsAndGivesTheLeaseBack) {
 // A server that has JSON only is served all the same.
 TEST_F(SchedulerProcessTest, ProtobufIsSpokenUnlessTheConfigurationOrTheServerSaysOtherwise) {
   const std::string protobuf = "Content-Type: application/vnd.kubernetes.protobuf\r\n";
-  const auto written = [&](const std::string& type) {
+  const std::string json = "Content-Type: application/json\r\n";
+  const auto written = [&](const std::string& start, const std::string& type) {
     const std::vector<FakeRequest> all = server_.requests();
     return std::any_of(all.begin(), all.end(), [&](const FakeRequest& request) {
-      return (request.method + " " + request.target).starts_with(kBinding) && request.Has(type);
+      return (request.method + " " + request.target).starts_with(start) && request.Has(type);
     });
   };
   connection_.clear();
   json_only_ = true;
   Start("");
-  Until([&] { return written("Content-Type: application/json\r\n") && Asked(kLease); });
-  EXPECT_TRUE(written(protobuf));
+  Until([&] { return written(kBinding, json) && written(kLease, json); });
+  EXPECT_TRUE(written(kBinding, protobuf));
   EXPECT_EQ(End(), 0);
   EXPECT_THAT(lease_, HasSubstr("\"holderIdentity\":\"\""));
   EXPECT_THAT(Log(), HasSubstr("bindings go as JSON from now on: the API server does not do protobuf: 415 JSON only"));

@@ -108,7 +108,7 @@ ok "the manifests are applied"
 serve scheduler berth-scheduler scheduler
 eventually "the scheduler leads" leads berth-scheduler
 kubectl create priorityclass urgent --value=1000 >/dev/null
-kubectl label priorityclass urgent from=seeds >/dev/null
+kubectl label priorityclass urgent from=rig >/dev/null
 for n in 1 2; do run_pod "low-$n" '"schedulerName":"berth","containers":[{"name":"c","image":"none","resources":{"requests":{"cpu":"7"}}}],'; done
 for n in 1 2; do eventually "it places pod low-$n" runs_somewhere "run=low-$n"; done
 run_pod urgent '"schedulerName":"berth","priorityClassName":"urgent","containers":[{"name":"c","image":"none","resources":{"requests":{"cpu":"7"}}}],'

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the stories share beyond ../seeds/lib.sh: how the parts are called here and there.
-. "$(dirname "${BASH_SOURCE[0]}")/../seeds/lib.sh"
+# What the stories share beyond ../rig/lib.sh: how the parts are called here and there.
+. "$(dirname "${BASH_SOURCE[0]}")/../rig/lib.sh"
 deploy=$UPSTREAM/../../deploy
 # Bases of kustomize, and the values that make the chart render the same.
 declare -A chart_values=(

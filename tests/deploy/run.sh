@@ -2,4 +2,4 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tries deploy/ on a control plane, see README.md. Closes with "N passed, N failed".
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-exec "$here/../seeds/run.sh" --from "$here" "$@"
+exec "$here/../rig/run.sh" --from "$here" "$@"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the stories share beyond ../seeds/lib.sh: schedulers by name, and what must be so whatever has happened.
-. "$(dirname "${BASH_SOURCE[0]}")/../seeds/lib.sh"
-declare -A pids=() ports=()
+# What the stories share beyond ../rig/lib.sh: schedulers by name, and what must be so whatever has happened.
+. "$(dirname "${BASH_SOURCE[0]}")/../rig/lib.sh"
+declare -A ports=()
 
 audit_log=$RIG/logs/audit.log
 # shellcheck disable=SC1091

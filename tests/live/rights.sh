@@ -14,7 +14,7 @@ eventually "it leads" leads berth
 kubectl create deployment web --image=none --replicas=6 >/dev/null
 eventually "six pods run" all_run app=web 6
 kubectl create priorityclass urgent --value=1000 >/dev/null
-kubectl label priorityclass urgent from=seeds >/dev/null
+kubectl label priorityclass urgent from=rig >/dev/null
 for n in 1 2; do run_pod "low-$n" '"containers":[{"name":"c","image":"none","resources":{"requests":{"cpu":"7"}}}],'; done
 eventually "both nodes are full" all_run 'run in (low-1,low-2)' 2
 run_pod urgent '"priorityClassName":"urgent","containers":[{"name":"c","image":"none","resources":{"requests":{"cpu":"7"}}}],'

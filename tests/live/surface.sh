@@ -12,7 +12,7 @@ work() {
   run_pod big '"containers":[{"name":"big","image":"none","resources":{"requests":{"cpu":"100"}}}],'
   run_pod gated '"schedulingGates":[{"name":"example.com/gate"}],'
   kubectl create priorityclass urgent --value=1000 >/dev/null
-  kubectl label priorityclass urgent from=seeds >/dev/null
+  kubectl label priorityclass urgent from=rig >/dev/null
   for n in 1 2; do run_pod "low-$n" '"containers":[{"name":"c","image":"none","resources":{"requests":{"cpu":"7"}}}],'; done
   eventually "$1: both nodes are full" all_run 'run in (low-1,low-2)' 2
   run_pod urgent '"priorityClassName":"urgent","containers":[{"name":"c","image":"none","resources":{"requests":{"cpu":"7"}}}],'

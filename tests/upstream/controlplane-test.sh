@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Tries the control plane rig itself: a Deployment runs, wrong use is refused, and nothing is left running, neither after
-# `down` nor after an `up` that is interrupted. What is done with it: ../seeds. Needs Go.
+# `down` nor after an `up` that is interrupted. What is done with it: ../rig. Needs Go.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 scratch=$(mktemp -d)

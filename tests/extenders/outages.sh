@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What goes wrong around an extender: it is not there, it has no access to the cluster, the API server goes away and comes
 # back. The pod waits, its event says for what, and it runs when the cause is gone.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../rig/lib.sh"
 
 port=$(free_port)
 # serve [OPTION...]: always on the same port.

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The whole protocol against a stock kube-scheduler: filter, prioritize, preempt and bind, with nodes and with names only
-# (nodeCacheCapable), over HTTP and over TLS with client certificates. BERTH_SEEDS_EXTENDER=go tells the same of goextender.
-. "$(dirname "$0")/lib.sh"
+# (nodeCacheCapable), over HTTP and over TLS with client certificates. BERTH_RIG_EXTENDER=go tells the same of goextender.
+. "$(dirname "$0")/../rig/lib.sh"
 
 cat >"$LOGS/extender.yaml" <<END
 apiVersion: kubescheduler.config.k8s.io/v1
@@ -27,7 +27,7 @@ serve() {
     tls=(-tls-cert-file "$RIG/pki/extender.crt" -tls-private-key-file "$RIG/pki/extender.key" -client-ca-file "$RIG/pki/ca.crt")
     pki=("$RIG/pki" extender-client)
   fi
-  if [ "${BERTH_SEEDS_EXTENDER:-berth}" = go ]; then
+  if [ "${BERTH_RIG_EXTENDER:-berth}" = go ]; then
     command=("$("$UPSTREAM/build-program.sh" goextender)" -address "127.0.0.1:$port" -log-calls)
   else
     command=("$BERTH" extender --config "$LOGS/extender.yaml" --profile by-label --port "$port"
@@ -91,7 +91,7 @@ tell() {
   eventually "those are gone" are_gone 'run!=nobody'
   kubectl label node node-2 "$label-" >/dev/null
   kubectl create priorityclass high --value=1000 >/dev/null
-  kubectl label priorityclass high from=seeds >/dev/null
+  kubectl label priorityclass high from=rig >/dev/null
   run_pod other "$(cpu 7)\"nodeName\":\"node-2\","
   eventually "a pod fills node-2" runs_on run=other node-2 1
   run_pod low "$(cpu 7)"
@@ -113,7 +113,7 @@ tell http true
 tell https false
 tell https true
 
-if [ "${BERTH_SEEDS_EXTENDER:-berth}" = berth ]; then
+if [ "${BERTH_RIG_EXTENDER:-berth}" = berth ]; then
   mkdir -p "$LOGS/tls" "$LOGS/renewed"
   cp "$RIG"/pki/{ca.crt,extender.crt,extender.key} "$LOGS/tls"
   port=$(free_port)
@@ -149,7 +149,7 @@ extenders:
 END
     scheduler "$LOGS/fit-$shape.yaml"
     kubectl create priorityclass high --value=1000 >/dev/null
-    kubectl label priorityclass high from=seeds >/dev/null
+    kubectl label priorityclass high from=rig >/dev/null
     run_pod full-1 "$(cpu 7)\"nodeName\":\"node-1\","
     run_pod full-2 "$(cpu 7)\"nodeName\":\"node-2\",\"priorityClassName\":\"high\","
     eventually "a pod of low priority fills node-1" runs_on run=full-1 node-1 1

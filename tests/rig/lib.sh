@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the stories share. Sourced by them; run.sh starts them with RIG (a control plane's folder), BERTH (the program),
-# UPSTREAM (the folder of the control plane script) and LOGS (a folder of the story's own) in the environment.
+# UPSTREAM (the folder of the control plane script), SCHEDULER (stock or berth: what the control plane starts as its scheduler)
+# and LOGS (a folder of the story's own) in the environment.
 # A story stops at its first step or command that fails: the next ones build on it.
 set -eEuo pipefail
 : "${RIG:?start stories with run.sh}" "${BERTH:?}" "${UPSTREAM:?}" "${LOGS:?}"
@@ -184,6 +185,37 @@ stop_extender() {
   wait "$extender_pid" 2>/dev/null || true
   extender_pid=
 }
+# start NAME COMMAND...: a program in the background; its log is $LOGS/NAME.log. What still runs at the end is killed.
+declare -A pids=()
+start() {
+  "${@:2}" </dev/null >"$LOGS/$1.log" 2>&1 &
+  pids[$1]=$!
+}
+# stop NAME CODE: it ends so after SIGTERM.
+stop() {
+  local code=0
+  kill "${pids[$1]}"
+  wait "${pids[$1]}" || code=$?
+  unset "pids[$1]"
+  [ "$code" = "$2" ] || broken "$1 ends" "exit code $2" "$code: $(tail -n 3 "$LOGS/$1.log")"
+  ok "$1 has ended"
+}
+# account_config NAME: a kubeconfig with a token of this ServiceAccount of kube-system, as a pod would have.
+account_config() {
+  local server token
+  # shellcheck disable=SC1091
+  server=$(. "$RIG/env" && echo "$server")
+  token=$(kubectl create token -n kube-system "$1")
+  (umask 077 && cat >"$LOGS/$1.kubeconfig") <<END
+apiVersion: v1
+kind: Config
+clusters: [{name: c, cluster: {server: "$server", certificate-authority: "$RIG/pki/ca.crt"}}]
+users: [{name: u, user: {token: "$token"}}]
+contexts: [{name: c, context: {cluster: c, user: u}}]
+current-context: c
+END
+  echo "$LOGS/$1.kubeconfig"
+}
 free_port() { "$RIG/bin/rigtool" ports 1; }
 
 # scheduler FILE [OPTION...]: kube-scheduler, started anew with this configuration.
@@ -200,7 +232,7 @@ label=priority.lixueduan.com
 reset() {
   "$UPSTREAM/controlplane" scheduler --dir "$RIG" --no-scheduler
   kubectl delete deployments,pods --all --wait=false >/dev/null
-  kubectl delete priorityclass -l from=seeds >/dev/null
+  kubectl delete priorityclass -l from=rig >/dev/null
   kubectl label nodes --all "$label-" scheduler-node- >/dev/null
   local deadline=$((SECONDS + patience))
   until [ -z "$(kubectl get pods -o name)" ]; do
@@ -210,14 +242,15 @@ reset() {
   kubectl delete events --all >/dev/null
 }
 
-# run_pod NAME SPEC [LABELS]: a bare pod; SPEC are further fields of its spec as JSON, each with a comma behind it.
+# run_pod NAME SPEC [LABELS]: a bare pod; SPEC are further fields of its spec as JSON, each with a comma after it.
 run_pod() {
   kubectl run "$1" --image=none --labels="run=$1" --overrides="{\"spec\":{${2:-}\"terminationGracePeriodSeconds\":1}}" >/dev/null
 }
 
 end() {
-  local code=$?
+  local code=$? name
   trap - EXIT
+  for name in "${!pids[@]}"; do kill -9 "${pids[$name]}" 2>/dev/null || true; done
   stop_extender
   echo "$passed" >"$LOGS/passed"
   exit "$code"

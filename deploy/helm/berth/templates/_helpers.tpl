@@ -168,8 +168,11 @@ roleRef:
 
 {{- define "berth.schedulerRules" -}}
 - apiGroups: [""]
-  resources: [nodes, namespaces, services, replicationcontrollers, persistentvolumes, persistentvolumeclaims]
+  resources: [nodes, namespaces, services, replicationcontrollers]
   verbs: [list, watch]
+- apiGroups: [""]
+  resources: [persistentvolumes, persistentvolumeclaims]
+  verbs: [list, watch, patch]
 - apiGroups: [""]
   resources: [pods]
   verbs: [get, list, watch, delete]

@@ -103,8 +103,8 @@ class Scheduler::Impl {
 };
 
 Error Scheduler::Impl::Build(const config::SchedulerConfiguration& config, const Registry& registry) {
-  Result<std::unique_ptr<framework::Engine>> engine =
-      framework::Engine::Make(config, registry, core.clock, binder, core.options.seed, core.options.log);
+  Result<std::unique_ptr<framework::Engine>> engine = framework::Engine::Make(
+      config, registry, core.clock, binder, core.options.seed, core.options.log, core.options.dates);
   if (!engine.ok()) return engine.error();
   core.engine = std::move(engine).value();
   for (PluginIndex* index : core.engine->Indexes()) core.state.AddIndex(index);

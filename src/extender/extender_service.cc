@@ -131,7 +131,7 @@ ExtenderService::ExtenderService(const Clock& clock, NodeSource* nodes, Binder* 
       binder_(binder),
       options_(std::move(options)),
       writer_(binder),
-      host_(framework::HostOptions{std::move(name), 0, {}, options_.log}, clock, writer_, services_) {}
+      host_(framework::HostOptions{std::move(name), 0, {}, options_.log, nullptr}, clock, writer_, services_) {}
 
 Result<std::unique_ptr<ExtenderService>> ExtenderService::Make(const config::Profile& profile, const Registry& registry,
                                                                const Clock& clock, NodeSource* nodes, Binder* binder,

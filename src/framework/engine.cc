@@ -17,15 +17,16 @@ Result<std::unique_ptr<Engine>> Engine::Make(const config::SchedulerConfiguratio
 }
 
 Result<std::unique_ptr<Engine>> Engine::Make(const config::SchedulerConfiguration& config, const Registry& registry,
-                                             const Clock& clock, Writer& writer, uint64_t seed, LogSink* log) {
+                                             const Clock& clock, Writer& writer, uint64_t seed, LogSink* log,
+                                             const Clock* dates) {
   std::unique_ptr<Engine> engine(new Engine(clock));
   std::vector<std::string> ignored;
   for (const config::Extender& extender : config.extenders)
     for (const config::ManagedResource& resource : extender.managed_resources)
       if (resource.ignored_by_scheduler) ignored.push_back(resource.name);
   auto host_for = [&](const config::Profile& profile) -> Handle& {
-    engine->hosts_.push_back(std::make_unique<Host>(HostOptions{profile.scheduler_name, seed, ignored, log}, clock,
-                                                    writer, engine->services_));
+    engine->hosts_.push_back(std::make_unique<Host>(HostOptions{profile.scheduler_name, seed, ignored, log, dates},
+                                                    clock, writer, engine->services_));
     return *engine->hosts_.back();
   };
   Result<Profiles> profiles = BuildProfiles(config, registry, host_for);

@@ -30,10 +30,11 @@ class Engine {
   // and log outlive the engine. The error lists what kube-scheduler would refuse at start.
   static Result<std::unique_ptr<Engine>> Make(const config::SchedulerConfiguration& config, const Registry& registry,
                                               const Clock& clock, uint64_t seed = 0, LogSink* log = nullptr);
-  // Plugins write through `writer`, which outlives the engine.
+  // Plugins write through `writer`, which outlives the engine. Their log lines bear the time of `dates`, null: of the
+  // clock.
   static Result<std::unique_ptr<Engine>> Make(const config::SchedulerConfiguration& config, const Registry& registry,
-                                              const Clock& clock, Writer& writer, uint64_t seed,
-                                              LogSink* log = nullptr);
+                                              const Clock& clock, Writer& writer, uint64_t seed, LogSink* log = nullptr,
+                                              const Clock* dates = nullptr);
 
   // Null when no profile has this scheduler name.
   const Profile* FindProfile(std::string_view scheduler_name) const;

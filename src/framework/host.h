@@ -28,7 +28,8 @@ struct HostOptions {
   std::string profile_name;
   uint64_t seed = 0;
   std::vector<std::string> extender_ignored_resources;
-  LogSink* log = nullptr;  // null: what plugins log is not written; else it outlives the host
+  LogSink* log = nullptr;        // null: what plugins log is not written; else it outlives the host
+  const Clock* dates = nullptr;  // of log lines, where the host's clock is no date; outlives the host
 };
 
 // What the plugins of all profiles share, and what the owner of the cycles answers for them.
@@ -49,7 +50,9 @@ class Host final : public Handle {
 
   const std::string& profile_name() const override { return options_.profile_name; }
   const Clock& clock() const override { return clock_; }
-  Logger log() const override { return options_.log ? Logger(*options_.log, clock_) : Logger(); }
+  Logger log() const override {
+    return options_.log ? Logger(*options_.log, options_.dates ? *options_.dates : clock_) : Logger();
+  }
   uint64_t Random() override { return random_.Next(); }
   WaitingPods& waiting() override { return services_.waiting; }
   bool preempting(std::string_view uid) const override { return services_.preempting && services_.preempting(uid); }

@@ -15,10 +15,12 @@
 namespace berth::live {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::StartsWith;
 
 class SchedulerLogTest : public ::testing::Test {
  protected:
@@ -66,6 +68,31 @@ class SchedulerLogTest : public ::testing::Test {
   std::optional<SchedulerLog> lines_;
   std::unique_ptr<cycle::Scheduler> scheduler_;
 };
+
+// Says that it was made.
+class Talker final : public NodePlugin {
+ public:
+  static constexpr std::string_view kName = "Talker";
+  explicit Talker(Handle& handle) { handle.log().Info("Made"); }
+  Verdict FilterNode(const Pod&, NodeView) const override { return kFits; }
+};
+
+TEST_F(SchedulerLogTest, WhatPluginsSayBearsADate) {
+  registry_.Add<Talker>();
+  ManualClock dates;
+  dates.Advance(Duration::Seconds(int64_t{20} * 24 * 3600));  // clock_ is no date: it stays at the epoch
+  util::Log log(text_, {}, dates);
+  config::SchedulerConfiguration config;
+  config.profiles.emplace_back().scheduler_name = "default-scheduler";
+  config::Plugins plugins;
+  plugins[Point::kFilter].enabled.push_back({.name = "Talker"});
+  config.profiles.front().plugins = config::MergePlugins(plugins);
+  cycle::SchedulerOptions options;
+  options.log = &log;
+  options.dates = &dates;
+  ASSERT_TRUE(cycle::Scheduler::Make(config, registry_, api_, inbox_, clock_, options).ok());
+  EXPECT_THAT(text_.str(), AllOf(StartsWith("I0121 "), HasSubstr("\"Made\" logger=\"Talker\"")));
+}
 
 TEST_F(SchedulerLogTest, AnOperatorSeesDecisionsAndPreemptions) {
   api_.Put(MakeNode("n1").Capacity({{"cpu", "4"}, {"pods", "110"}}).Label("topology.kubernetes.io/zone", "z").Build());

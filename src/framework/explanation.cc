@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "util/difference.h"
+
 namespace berth::framework {
 namespace {
 
@@ -98,10 +100,10 @@ std::optional<Explanation::Margin> Explanation::margin(const std::string& picked
     }
   }
   if (!winner || !second) return std::nullopt;
-  Margin margin{second->name, *winner->total - *second->total, "", 0};
+  Margin margin{second->name, util::Difference(*winner->total, *second->total), "", 0};
   for (const auto& [plugin, score] : winner->scores) {
     const auto other = second->scores.find(plugin);  // an extender need not score every node
-    const int64_t ahead = score.weighted - (other == second->scores.end() ? 0 : other->second.weighted);
+    const int64_t ahead = util::Difference(score.weighted, other == second->scores.end() ? 0 : other->second.weighted);
     if (ahead > margin.term_by) std::tie(margin.term, margin.term_by) = std::pair(plugin, ahead);
   }
   return margin;

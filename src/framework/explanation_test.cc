@@ -190,5 +190,23 @@ TEST_F(ExplanationTest, WhatExtendersSayStandsBesideThePlugins) {
   EXPECT_EQ(explanation.margin()->term, "http://x");
 }
 
+TEST_F(ExplanationTest, ScoresFromTheEndsOfTheNumbersAreComparedWithoutGoingOverThem) {
+  cluster_.Add(MakeNode("a")).Add(MakeNode("b"));
+  ScoreBy("Fit", 1, {{"a", 0}, {"b", 0}});
+  Advice advice;
+  advice.about_nodes = true;
+  advice.asked = {"a", "b"};
+  // Weighted as Go multiplies: ten times these are the greatest multiple of ten and its opposite.
+  advice.scores = {{"http://x", 1, {{"a", INT64_MAX / 10}, {"b", INT64_MIN / 10}}}};
+  JudgeOptions options;
+  options.advice = &advice;
+  const std::optional<Explanation::Margin> margin = Run(options).margin();
+  ASSERT_TRUE(margin);
+  EXPECT_EQ(margin->runner_up, "b");
+  EXPECT_EQ(margin->by, INT64_MAX);
+  EXPECT_EQ(margin->term, "http://x");
+  EXPECT_EQ(margin->term_by, INT64_MAX);
+}
+
 }  // namespace
 }  // namespace berth::framework

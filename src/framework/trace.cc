@@ -57,9 +57,9 @@ CycleTrace MakeTrace(const Pod& pod, const Snapshot& snapshot, const Judgement& 
     std::vector<size_t> order(judgement.totals.size());
     std::iota(order.begin(), order.end(), size_t{0});
     const size_t shown = std::min(order.size(), CycleTrace::kMaxCandidates);
-    std::partial_sort(
-        order.begin(), order.begin() + static_cast<ptrdiff_t>(shown), order.end(),
-        [&](size_t a, size_t b) { return std::pair(-judgement.totals[a], a) < std::pair(-judgement.totals[b], b); });
+    const std::vector<int64_t>& totals = judgement.totals;  // of any sign and size: extenders add to them
+    std::partial_sort(order.begin(), order.begin() + static_cast<ptrdiff_t>(shown), order.end(),
+                      [&](size_t a, size_t b) { return totals[a] != totals[b] ? totals[a] > totals[b] : a < b; });
     const int64_t best = judgement.totals[order[0]];
     trace.ties = static_cast<uint32_t>(std::count(judgement.totals.begin(), judgement.totals.end(), best));
     trace.top.reserve(shown);

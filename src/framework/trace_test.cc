@@ -104,6 +104,23 @@ TEST_F(TraceTest, TheBestCandidatesComeFirstWithTheirScoresAndTiesAreCounted) {
   EXPECT_THAT(trace.top[0].scores, ElementsAre(std::pair(0, 9), std::pair(1, 100)));
 }
 
+TEST_F(TraceTest, AnExtendersScoresMayBeAnyNumbers) {
+  for (const char* name : {"n0", "n1", "n2"}) cluster_.Add(MakeNode(name));
+  maker_.Score("a", 1, [](const std::string&) { return 0; });
+  Advice advice;
+  advice.about_nodes = true;
+  advice.asked = {"n0", "n1", "n2"};
+  advice.scores = {{"http://x", 1, {{"n0", INT64_MIN / 10}, {"n1", 1}, {"n2", INT64_MAX / 10}}}};
+  const Snapshot snapshot = cluster_.snapshot();
+  Judgement judgement = Judge(maker_.profile(), table_, clock_).Run(pod_, snapshot, {.advice = &advice});
+  judgement.totals[0] = INT64_MIN;
+  const CycleTrace trace = MakeTrace(pod_, snapshot, judgement, table_, 17);
+  ASSERT_EQ(trace.top.size(), 3u);
+  EXPECT_EQ(trace.top[0].node, "n2");
+  EXPECT_EQ(trace.top[1].node, "n1");
+  EXPECT_EQ(trace.top[2].node, "n0") << "the least of all numbers has no opposite";
+}
+
 TEST_F(TraceTest, AnOnlyCandidateIsThereWithoutScores) {
   cluster_.Add(MakeNode("n0"));
   const CycleTrace trace = Run();

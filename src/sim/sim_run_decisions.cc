@@ -2,6 +2,8 @@
 // From attempts to short records and sentences.
 #include "sim/sim_run_decisions.h"
 
+#include "util/difference.h"
+
 namespace berth::sim {
 namespace {
 
@@ -26,7 +28,7 @@ void Compare(const framework::CycleTrace& trace, const framework::Profile& profi
   decision.total = winner ? winner->total : trace.top.front().total;
   if (!second) return;
   decision.runner_up = second->node;
-  decision.ahead = *decision.total - second->total;
+  decision.ahead = util::Difference(*decision.total, second->total);
   if (!winner) return;
   for (size_t i = 0; i < winner->scores.size() && i < second->scores.size(); ++i) {
     const auto [plugin, score] = winner->scores[i];

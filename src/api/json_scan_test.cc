@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "api/lone_surrogates.h"
+
 namespace berth {
 namespace {
 
@@ -88,6 +90,25 @@ TEST(JsonScanTest, EveryByteThatIsNotUtf8IsRepaired) {
   EXPECT_EQ(RepairUtf8("a\xC3"), "a\xEF\xBF\xBD");
   EXPECT_EQ(RepairUtf8("\xE2\x82z\xC3\xA9"), "\xEF\xBF\xBD\xEF\xBF\xBDz\xC3\xA9");
   EXPECT_EQ(RepairUtf8("\xED\xA0\x80"), "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
+}
+
+TEST(JsonScanTest, HalvesOfPairsAreReplaced) {
+  const struct {
+    std::string text, want;
+    size_t at;
+  } cases[] = {
+      {R"("plain")", R"("plain")", std::string::npos},
+      {R"("\ud83d\ude00")", R"("\ud83d\ude00")", std::string::npos},
+      {R"("\ud83d")", R"("\ufffd")", 1},
+      {R"("x\ude00\ud83dn")", R"("x\ufffd\ufffdn")", 2},
+      {R"("\\ud83d")", R"("\\ud83d")", std::string::npos},
+      {R"("\ud8)", R"("\ud8)", std::string::npos},
+  };
+  for (const auto& c : cases) {
+    std::string text = c.text;
+    EXPECT_EQ(ReplaceLoneSurrogates(text), c.at) << c.text;
+    EXPECT_EQ(text, c.want);
+  }
 }
 
 TEST(JsonScanTest, StringsAreEscaped) {

@@ -7,6 +7,7 @@
 #include "api/go_key.h"
 #include "api/json_reader.h"
 #include "api/json_scan.h"
+#include "api/lone_surrogates.h"
 #include "util/text.h"
 
 namespace berth::extender_client {
@@ -43,11 +44,12 @@ template <class Fn>
 Error ReadReply(std::string& body, json_type wanted, Fn&& read) {
   const size_t start = body.find_first_not_of(" \t\r\n");
   if (start == std::string::npos) return Error("EOF");
+  ReplaceLoneSurrogates(body);
   const Result<size_t> end = ScanJsonValue(body, start);
   if (!end.ok()) return EndsEarly(body) ? Error("unexpected EOF") : end.error();
-  if (Error error = CheckUtf8(std::string_view(body).substr(start, *end - start)); !error.ok()) return error;
   body.resize(*end);
   body.erase(0, start);
+  if (!CheckUtf8(body).ok()) body = RepairUtf8(body);
   body.reserve(body.size() + simdjson::SIMDJSON_PADDING);
   const auto parser = std::make_unique<simdjson::ondemand::parser>();
   simdjson::ondemand::document document;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an extender answers, read as Go's encoding/json reads it into k8s.io/kube-scheduler/extender/v1: keys in any
-// case, unknown ones passed over, null told apart from an empty list, and nothing behind the first value looked at.
+// case, unknown ones ignored, null told apart from an empty list, U+FFFD for what is no character, and nothing after
+// the first value looked at.
 #pragma once
 
 #include <map>

@@ -32,11 +32,22 @@ std::vector<Row> SampleOf(const Judgement& judgement, const Snapshot& snapshot, 
 
 bool Consultations::exclusive() const {
   return std::any_of(open_.begin(), open_.end(),
-                     [](const auto& entry) { return entry.second.overtaken >= kMostOvertaken; });
+                     [](const auto& entry) { return entry.second.attempt.overtaken >= kMostOvertaken; });
 }
 
 void Consultations::Begin(queue::PodTicket ticket, const framework::Profile& profile) {
-  Ask({std::move(ticket), &profile, core_.attempt, 0, false, 0, {}, {}, framework::kNoPlugin}, true);
+  DropGone();
+  auto place = turns_.Enter(ticket.info());
+  Ask({std::move(ticket), &profile, core_.attempt, std::move(place), false, 0, {}, {}, framework::kNoPlugin}, true);
+}
+
+bool Consultations::Before(const QueuedPod& a, const QueuedPod& b) const {
+  const framework::Profile& first = core_.engine->first_profile();
+  return framework::CallLess(first, first.queue_sort.front(), a, b);
+}
+
+void Consultations::Overtaken(Open& open) {
+  if (++open.attempt.overtaken >= kMostOvertaken) turns_.GoFirst(*open.place);
 }
 
 void Consultations::Ask(Open open, bool nominated_first) {
@@ -74,8 +85,9 @@ void Consultations::Ask(Open open, bool nominated_first) {
   open.advice.about_nodes = true;
   for (const auto& node : nodes) open.advice.asked.push_back(node->name());
   std::sort(open.advice.asked.begin(), open.advice.asked.end());
+  const framework::PodInTurn asked(pod, open.place->turn());
   const uint64_t number = Suspend(std::move(open));
-  calls_.Filter(pod, std::move(nodes), [this, number](framework::ExtenderCalls::Filtered filtered) {
+  calls_.Filter(asked, std::move(nodes), [this, number](framework::ExtenderCalls::Filtered filtered) {
     AfterFilter(number, std::move(filtered));
   });
 }
@@ -83,6 +95,16 @@ void Consultations::Ask(Open open, bool nominated_first) {
 uint64_t Consultations::Suspend(Open open) {
   open_.emplace(++suspensions_, std::move(open));
   return suspensions_;
+}
+
+void Consultations::DropGone() {
+  std::vector<uint64_t> gone;
+  for (const auto& [number, open] : open_) {
+    const Pod& pod = *open.ticket.pod();
+    const Ptr<Pod> now = core_.FindPod(pod.namespace_(), pod.name());
+    if (!now || now->uid() != pod.uid() || !now->node_name.empty() || now->terminating()) gone.push_back(number);
+  }
+  for (const uint64_t number : gone) (void)Resume(number);  // which skips it
 }
 
 std::optional<Consultations::Open> Consultations::Resume(uint64_t number) {
@@ -117,10 +139,10 @@ void Consultations::AfterFilter(uint64_t number, framework::ExtenderCalls::Filte
   open->advice.rejected = std::move(filtered.rejected);
   open->passed = std::move(filtered.passed);
   if (open->passed.size() < 2 || !calls_.Prioritizes(*open->ticket.pod())) return Settle(std::move(*open));
-  const Ptr<Pod> pod = open->ticket.pod();
+  const framework::PodInTurn asked(open->ticket.pod(), open->place->turn());
   const framework::Extender::Nodes nodes = open->passed;
   const uint64_t next = Suspend(std::move(*open));
-  calls_.Prioritize(pod, nodes, [this, next](std::vector<framework::Advice::Scores> scores) {
+  calls_.Prioritize(asked, nodes, [this, next](std::vector<framework::Advice::Scores> scores) {
     AfterScores(next, std::move(scores));
   });
 }
@@ -155,7 +177,7 @@ void Consultations::Settle(Open open) {
   }
   Judgement judged = core_.engine->Judge(*open.profile, *pod, snapshot, options);
   if (some && judged.kind != Judgement::Kind::kFits && judged.kind != Judgement::Kind::kFailed) {
-    ++open.overtaken;
+    Overtaken(open);
     return Ask(std::move(open), true);
   }
   End(std::move(open), std::move(judged), snapshot);
@@ -165,6 +187,7 @@ void Consultations::End(Open open, std::optional<Judgement> judged, const Snapsh
   const size_t start = snapshot.node_count() == 0 ? 0 : open.start % snapshot.node_count();
   framework::Decision decision = framework::DecisionOf(*judged, snapshot, core_.engine->table(), start);
   decision.evaluated = std::max(decision.evaluated, open.attempt.evaluated);
+  core_.attempt = open.attempt;
   handlers_.decided(std::move(open.ticket), *open.profile, decision, judged, std::move(open.advice));
 }
 
@@ -181,10 +204,18 @@ bool Consultations::Review(queue::PodTicket& ticket, const framework::Profile& p
   // Upstream asks about the pod as it is by now.
   const Ptr<Pod> now = core_.FindPod(popped->namespace_(), popped->name());
   framework::ExtenderCalls::Candidates candidates = outcome.plan->candidates;
-  const uint64_t number = Suspend(
-      {std::move(ticket), &profile, core_.attempt, 0, false, 0, std::move(advice), {}, decision.post_filter_plugin});
+  const auto place = turns_.Enter(ticket.info());
+  const uint64_t number = Suspend({std::move(ticket),
+                                   &profile,
+                                   core_.attempt,
+                                   place,
+                                   false,
+                                   0,
+                                   std::move(advice),
+                                   {},
+                                   decision.post_filter_plugin});
   calls_.Preempt(
-      now && now->uid() == popped->uid() ? now : popped, std::move(candidates), PodsOn(),
+      {now && now->uid() == popped->uid() ? now : popped, place->turn()}, std::move(candidates), PodsOn(),
       [this, number](Result<framework::ExtenderCalls::Candidates> left) { AfterReview(number, std::move(left)); });
   return true;
 }
@@ -213,8 +244,9 @@ void Consultations::AfterReview(uint64_t number, Result<framework::ExtenderCalls
   Judgement judged = core_.engine->Judge(*open->profile, *open->ticket.pod(), snapshot, options);
   if (judged.kind != Judgement::Kind::kFits) return End(std::move(*open), std::move(judged), snapshot);
   // Nobody has to go any more.
+  Overtaken(*open);
+  core_.attempt = open->attempt;
   if (!Concerns(*open->ticket.pod())) return handlers_.again(std::move(open->ticket));
-  ++open->overtaken;
   Ask(std::move(*open), true);
 }
 

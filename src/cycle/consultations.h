@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "cycle/core.h"
+#include "cycle/turns.h"
 #include "framework/decision.h"
 #include "framework/extender_calls.h"
 #include "queue/pod_ticket.h"
@@ -24,10 +26,13 @@ namespace berth::cycle {
 //
 // While its answer is out a pod holds no place: others are decided meanwhile, and what came of them counts when the
 // answer is in, because the pod is judged again, on the cluster as it is then, among the nodes that passed. Only if
-// none of these fits any more are the extenders asked again. A pod that was overtaken so three times is waited for:
-// nobody else is decided until its answer is in. If the extenders passed no node, the attempt fails; what has happened
-// since the pod was popped is with its ticket, so that the queue knows whether to try again at once. Thread safety:
-// scheduling thread.
+// none of these fits any more are the extenders asked again. A pod that was overtaken so three times in one attempt,
+// preemption's questions included, is waited for: its calls go first, and nobody else is popped until its answer is in.
+// If the extenders passed no node, the attempt fails; what has happened since the pod was popped is with its ticket, so
+// that the queue knows whether to try again at once.
+//
+// Calls that wait for an extender are made in the queue's order (Turns).
+// Thread safety: scheduling thread.
 class Consultations {
  public:
   struct Handlers {
@@ -44,7 +49,11 @@ class Consultations {
   };
   // `next_start`: where the next search begins, which is everybody's.
   Consultations(Core& core, framework::ExtenderCalls& calls, size_t& next_start, Handlers handlers)
-      : core_(core), calls_(calls), next_start_(next_start), handlers_(std::move(handlers)) {}
+      : core_(core),
+        calls_(calls),
+        next_start_(next_start),
+        handlers_(std::move(handlers)),
+        turns_([this](const QueuedPod& a, const QueuedPod& b) { return Before(a, b); }) {}
 
   bool Concerns(const Pod& pod) const { return !calls_.empty() && calls_.AsksAboutNodes(pod); }
   // REQUIRES: Concerns(pod). `handlers` may be called before it returns.
@@ -54,6 +63,8 @@ class Consultations {
               framework::Advice& advice);
 
   size_t size() const { return open_.size(); }
+  // Lets go whose pods need no decision any more: they would keep others waiting.
+  void DropGone();
   // Somebody was overtaken so often that nobody else may be decided now.
   bool exclusive() const;
 
@@ -62,7 +73,7 @@ class Consultations {
     queue::PodTicket ticket;
     const framework::Profile* profile;
     AttemptFacts attempt;
-    int overtaken = 0;
+    std::shared_ptr<const Turns::Held> place;
     bool nominated = false;  // the question is about the nominated node alone
     size_t start = 0;        // of the search
     framework::Advice advice;
@@ -70,6 +81,10 @@ class Consultations {
     uint16_t planner = framework::kNoPlugin;
   };
   void Ask(Open open, bool nominated_first);
+  // Somebody else took what would have been this pod's.
+  void Overtaken(Open& open);
+  // By the queue's own order.
+  bool Before(const QueuedPod& a, const QueuedPod& b) const;
   uint64_t Suspend(Open open);
   // No value: it is over already.
   std::optional<Open> Resume(uint64_t number);
@@ -84,6 +99,7 @@ class Consultations {
   framework::ExtenderCalls& calls_;
   size_t& next_start_;
   const Handlers handlers_;
+  Turns turns_;
   std::map<uint64_t, Open> open_;  // by number, in the order in which they were suspended
   uint64_t suspensions_ = 0;
 };

@@ -88,6 +88,41 @@ TEST_F(ConsultationsTest, WithTooManyWaitingNobodyIsPopped) {
   EXPECT_THAT(extender_->filters, SizeIs(2)) << "q and r";
 }
 
+TEST_F(ConsultationsTest, OneThatNeverAnswersHoldsSixtyFourQuestionsAndNoMore) {
+  Start({"n1"});
+  std::set<std::string> asked;
+  for (int i = 0; i < 200; ++i) Put(MakePod("p" + std::to_string(i)));
+  for (int i = 0; i < 400; ++i) {
+    ASSERT_THAT(extender_->filters, SizeIs(64));
+    EXPECT_EQ(scheduler_->consultations(), 64u);
+    // As a client with a timeout: the next in turn has failed.
+    const auto next = std::min_element(extender_->filters.begin(), extender_->filters.end(),
+                                       [](const auto& a, const auto& b) { return *a.turn < *b.turn; });
+    asked.insert(next->pod);
+    const auto answer = next->filter;
+    extender_->filters.erase(next);
+    answer(Error("timed out"));
+    Run();
+    Wait(Duration::Seconds(1));
+  }
+  EXPECT_THAT(asked, SizeIs(200)) << "everybody gets a turn";
+}
+
+TEST_F(ConsultationsTest, PodsThatAreGoneKeepNobodyWaiting) {
+  options_.max_consultations = 2;
+  Start({"n1"});
+  for (const char* name : {"p", "q", "r"}) Put(MakePod(name));
+  EXPECT_THAT(extender_->filters, SizeIs(2));
+  const framework::Turn of_p = extender_->filters[0].turn;
+  RemovePod("p");
+  EXPECT_EQ(*of_p, framework::kWithdrawn) << "its call need not be made";
+  ASSERT_THAT(extender_->filters, SizeIs(3));
+  EXPECT_EQ(extender_->filters[2].pod, "r");
+  Pass({"n1"});  // about p
+  EXPECT_THAT(journal_.attempts, IsEmpty());
+  EXPECT_EQ(scheduler_->consultations(), 2u);
+}
+
 TEST_F(ConsultationsTest, AnExtenderThatLosesItsQuestionHasFailed) {
   Start({"n1"});
   Put(MakePod("p"));
@@ -306,6 +341,68 @@ TEST_F(ConsultationsTest, WhoWasOvertakenThreeTimesIsWaitedFor) {
   EXPECT_EQ(PlaceOf("other"), Place::kActive);
   Pass({"n4"});
   EXPECT_THAT(journal_.attempts, ElementsAre("p -> n4", HasSubstr("other -> ")));
+}
+
+TEST_F(ConsultationsTest, WhoMattersMoreIsAskedAboutFirstWheneverItCame) {
+  extender_->is.prioritizes = true;
+  Start({"n1", "n2"});
+  for (const auto& [name, priority] :
+       std::vector<std::pair<std::string, int>>{{"a", 1}, {"b", 1}, {"high", 5}, {"low", 0}})
+    Put(MakePod(name).Priority(priority));
+  ASSERT_THAT(extender_->filters, SizeIs(4));
+  const auto number = [&](size_t i) { return extender_->filters.at(i).turn->load(); };
+  EXPECT_LT(number(2), number(0)) << "high before a";
+  EXPECT_LT(number(0), number(1)) << "a before b, as they came";
+  EXPECT_LT(number(1), number(3)) << "low last";
+  const framework::Turn of_a = extender_->filters.at(0).turn;
+  Pass({"n1", "n2"});
+  ASSERT_THAT(extender_->priorities, SizeIs(1));
+  EXPECT_EQ(extender_->priorities[0].turn, of_a) << "a pod keeps its place through all of its calls";
+}
+
+TEST_F(ConsultationsTest, WhoIsWaitedForGoesFirst) {
+  extender_->interested = [](const Pod& pod) { return pod.name() != "other"; };
+  Start({"n1", "n2", "n3", "n4", "n5"});
+  Put(Wants("p", "500m"));
+  for (const char* node : {"n1", "n2", "n3"}) {
+    if (node == std::string("n3")) {  // two that matter more
+      Put(Wants("q", "100m").Priority(9));
+      Put(Wants("r", "100m").Priority(9));
+    }
+    Put(Wants(std::string("big-") + node, "1").OnNode(node));
+    Pass({node});
+  }
+  ASSERT_THAT(extender_->filters, SizeIs(3));
+  EXPECT_EQ(extender_->filters[2].pod, "p");
+  EXPECT_LT(*extender_->filters[2].turn, *extender_->filters[0].turn);
+  EXPECT_LT(*extender_->filters[2].turn, *extender_->filters[1].turn);
+}
+
+TEST_F(ConsultationsTest, QuestionsAboutVictimsCountToo) {
+  extender_->is.preempts = true;
+  extender_->interested = [](const Pod& pod) { return pod.name() == "p"; };
+  Start({"n1"});
+  Put(Wants("low-0", "1").OnNode("n1"));
+  Put(Important("p"));
+  for (int i = 0; i < 3; ++i) {
+    SCOPED_TRACE(i);
+    // Whom to evict is asked; meanwhile there is room, so nodes are asked about; and then there is none again.
+    ASSERT_THAT(extender_->preempts, SizeIs(1));
+    const std::string victim = "low-" + std::to_string(i);
+    RemovePod(victim);
+    extender_->AnswerPreempt(Victims("n1", {victim}));
+    Run();
+    ASSERT_THAT(extender_->filters, SizeIs(1));
+    Put(Wants("low-" + std::to_string(i + 1), "1").OnNode("n1"));
+    Pass({"n1"});
+  }
+  ASSERT_THAT(extender_->preempts, SizeIs(1));
+  Put(MakePod("other"));
+  EXPECT_EQ(PlaceOf("other"), Place::kActive) << "p was overtaken often enough";
+  extender_->AnswerPreempt(Victims("n1", {"low-3"}));
+  Run();
+  EXPECT_EQ(NominationOf("p"), "n1");
+  EXPECT_NE(PlaceOf("other"), Place::kActive);
 }
 
 TEST_F(ConsultationsTest, APodThatIsGoneByThenIsLetGo) {

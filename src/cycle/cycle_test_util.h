@@ -273,11 +273,13 @@ class FakeExtender final : public framework::Extender {
     std::vector<std::string> nodes;
     std::function<void(Result<Filtered>)> filter;
     std::function<void(Result<Scores>)> prioritize;
+    framework::Turn turn;
   };
   struct VictimQuestion {
     std::string pod;
     std::vector<PreemptionCandidate> candidates;
     std::function<void(Result<VictimMap>)> done;
+    framework::Turn turn;
   };
   struct Binding {
     std::string pod, node;
@@ -291,15 +293,15 @@ class FakeExtender final : public framework::Extender {
 
   const framework::ExtenderTraits& traits() const override { return is; }
   bool IsInterested(const Pod& pod) const override { return interested(pod); }
-  void Filter(Ptr<Pod> pod, Nodes nodes, std::function<void(Result<Filtered>)> done) override {
-    filters.push_back({pod->name(), NamesOf(nodes), std::move(done), nullptr});
+  void Filter(framework::PodInTurn asked, Nodes nodes, std::function<void(Result<Filtered>)> done) override {
+    filters.push_back({asked.pod->name(), NamesOf(nodes), std::move(done), nullptr, std::move(asked.turn)});
   }
-  void Prioritize(Ptr<Pod> pod, Nodes nodes, std::function<void(Result<Scores>)> done) override {
-    priorities.push_back({pod->name(), NamesOf(nodes), nullptr, std::move(done)});
+  void Prioritize(framework::PodInTurn asked, Nodes nodes, std::function<void(Result<Scores>)> done) override {
+    priorities.push_back({asked.pod->name(), NamesOf(nodes), nullptr, std::move(done), std::move(asked.turn)});
   }
-  void Preempt(Ptr<Pod> pod, std::vector<PreemptionCandidate> candidates,
+  void Preempt(framework::PodInTurn asked, std::vector<PreemptionCandidate> candidates,
                std::function<void(Result<VictimMap>)> done) override {
-    preempts.push_back({pod->name(), std::move(candidates), std::move(done)});
+    preempts.push_back({asked.pod->name(), std::move(candidates), std::move(done), std::move(asked.turn)});
   }
   void Bind(Ptr<Pod> pod, const std::string& node, std::function<void(Error)> done) override {
     binds.push_back({pod->name(), node, std::move(done)});

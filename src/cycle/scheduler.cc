@@ -188,11 +188,12 @@ bool Scheduler::Impl::Apply() {
 bool Scheduler::Impl::RunOnce() {
   attempted = false;
   const bool worked = Apply();
+  if (worked && consultations.size() >= core.options.max_consultations) consultations.DropGone();
   if (!MayDecide()) return worked;
   std::optional<queue::PodTicket> ticket = core.queue->Pop();
   if (!ticket) return worked;
   attempted = true;
-  core.attempt.began = core.clock.Now();
+  core.attempt = {core.clock.Now()};
   Decide(std::move(*ticket));
   TakeActivations();
   return true;

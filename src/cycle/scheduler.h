@@ -45,6 +45,7 @@ struct Attempt {
 struct AttemptFacts {
   Time began;                          // on the scheduler's clock
   size_t evaluated = 0, feasible = 0;  // nodes that were asked about, and that fit
+  int overtaken = 0;                   // how often others took, while extenders were asked, what was left for the pod
 };
 
 // A pod that is bound, and how long it took to get there. Valid during the call only.

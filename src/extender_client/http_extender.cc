@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <chrono>
 #include <deque>
+#include <iterator>
 #include <mutex>
 #include <unordered_set>
 #include <utility>
@@ -25,8 +26,8 @@ namespace berth::extender_client {
 namespace {
 
 constexpr Duration kDefaultTimeout = Duration::Seconds(5);
-constexpr size_t kMaxConnections = 80;  // bindings come 64 at a time
-constexpr size_t kMaxErrorText = 4096;  // of what an extender says is wrong
+constexpr size_t kBindConnections = 80;  // bindings come 64 at a time
+constexpr size_t kMaxErrorText = 4096;   // of what an extender says is wrong
 
 // As upstream's makeTransport and client-go's TLSConfigFor understand it.
 Result<net::TlsClientOptions> TlsOf(const config::Extender& config) {
@@ -66,6 +67,9 @@ struct HttpExtender::Impl : std::enable_shared_from_this<HttpExtender::Impl> {
     std::function<std::string()> body;
     std::function<Error(std::string& reply)> take;  // reads the answer
     std::function<void(const Error&)> end;
+    framework::Turn turn = nullptr;
+
+    uint64_t number() const { return turn ? turn->load() : framework::kWithdrawn - 1; }
   };
 
   config::Extender config;
@@ -75,7 +79,7 @@ struct HttpExtender::Impl : std::enable_shared_from_this<HttpExtender::Impl> {
   std::unique_ptr<net::HttpClient> owned;
   net::HttpClient* client = nullptr;  // what is owned; the same while that is being destroyed
   std::mutex mutex;
-  std::deque<std::shared_ptr<Call>> waiting;  // under mutex
+  std::deque<std::shared_ptr<Call>> waiting;  // in the order in which they came; under mutex
   size_t running = 0;                         // under mutex
   bool closed = false;                        // under mutex
 
@@ -111,12 +115,20 @@ struct HttpExtender::Impl : std::enable_shared_from_this<HttpExtender::Impl> {
   }
   void Next() {
     std::shared_ptr<Call> call;
+    std::deque<std::shared_ptr<Call>> unwanted;  // let go without the lock: others may be told of it
     {
       const std::lock_guard lock(mutex);
+      const auto wanted = std::stable_partition(waiting.begin(), waiting.end(),
+                                                [](const auto& one) { return one->number() != framework::kWithdrawn; });
+      std::move(wanted, waiting.end(), std::back_inserter(unwanted));
+      waiting.erase(wanted, waiting.end());
       if (closed || waiting.empty() || running >= std::max<size_t>(options.calls_at_a_time, 1)) return;
       ++running;
-      call = std::move(waiting.front());
-      waiting.pop_front();
+      // They are few, and their numbers may have changed since they came.
+      const auto next = std::min_element(waiting.begin(), waiting.end(),
+                                         [](const auto& a, const auto& b) { return a->number() < b->number(); });
+      call = std::move(*next);
+      waiting.erase(next);
     }
     Start(std::move(call), /*in_turn=*/true);
   }
@@ -214,7 +226,7 @@ Result<std::unique_ptr<HttpExtender>> HttpExtender::Make(const config::Extender&
   if (!url.ok()) return url.error();
   impl.parsed = std::move(url).value();
   how.proxy = net::ProxyEnvironment::Read().For(impl.parsed);
-  how.max_connections = kMaxConnections;
+  how.max_connections = kBindConnections + impl.options.calls_at_a_time;
   how.connect_timeout = impl.config.http_timeout;
   how.max_response_bytes = impl.options.max_reply_bytes;
   if (impl.parsed.tls) {
@@ -252,15 +264,15 @@ bool HttpExtender::IsInterested(const Pod& pod) const {
   return any(pod.containers) || any(pod.init_containers);
 }
 
-void HttpExtender::Filter(std::shared_ptr<const Pod> pod, Nodes nodes, std::function<void(Result<Filtered>)> done) {
+void HttpExtender::Filter(framework::PodInTurn asked, Nodes nodes, std::function<void(Result<Filtered>)> done) {
   struct Question {
     std::shared_ptr<const Pod> pod;
     Nodes nodes;
     Filtered answer;
   };
-  auto question = std::make_shared<Question>(Question{std::move(pod), std::move(nodes), {}});
+  auto question = std::make_shared<Question>(Question{std::move(asked.pod), std::move(nodes), {}});
   Impl* impl = impl_.get();  // calls end before it does
-  Impl::Call call{"filter", impl_->config.filter_verb, nullptr, nullptr, nullptr};
+  Impl::Call call{"filter", impl_->config.filter_verb, nullptr, nullptr, nullptr, std::move(asked.turn)};
   call.body = [impl, question] { return impl->ArgsJson(question->pod, question->nodes); };
   call.take = [impl, question](std::string& body) {
     Result<FilterReply> read = ReadFilterReply(body);
@@ -295,11 +307,11 @@ void HttpExtender::Filter(std::shared_ptr<const Pod> pod, Nodes nodes, std::func
   impl_->Enqueue(std::move(call));
 }
 
-void HttpExtender::Prioritize(std::shared_ptr<const Pod> pod, Nodes nodes, std::function<void(Result<Scores>)> done) {
+void HttpExtender::Prioritize(framework::PodInTurn asked, Nodes nodes, std::function<void(Result<Scores>)> done) {
   auto scores = std::make_shared<Scores>();
   Impl* impl = impl_.get();
-  Impl::Call call{"prioritize", impl_->config.prioritize_verb, nullptr, nullptr, nullptr};
-  call.body = [impl, pod = std::move(pod), nodes = std::move(nodes)] { return impl->ArgsJson(pod, nodes); };
+  Impl::Call call{"prioritize", impl_->config.prioritize_verb, nullptr, nullptr, nullptr, std::move(asked.turn)};
+  call.body = [impl, pod = std::move(asked.pod), nodes = std::move(nodes)] { return impl->ArgsJson(pod, nodes); };
   call.take = [scores](std::string& body) {
     Result<Scores> read = ReadPrioritizeReply(body);
     if (!read.ok()) return read.error();
@@ -313,12 +325,12 @@ void HttpExtender::Prioritize(std::shared_ptr<const Pod> pod, Nodes nodes, std::
   impl_->Enqueue(std::move(call));
 }
 
-void HttpExtender::Preempt(std::shared_ptr<const Pod> pod, std::vector<PreemptionCandidate> candidates,
+void HttpExtender::Preempt(framework::PodInTurn asked, std::vector<PreemptionCandidate> candidates,
                            std::function<void(Result<VictimMap>)> done) {
   auto victims = std::make_shared<VictimMap>();
   Impl* impl = impl_.get();
-  Impl::Call call{"preempt", impl_->config.preempt_verb, nullptr, nullptr, nullptr};
-  call.body = [impl, pod = std::move(pod), candidates = std::move(candidates)] {
+  Impl::Call call{"preempt", impl_->config.preempt_verb, nullptr, nullptr, nullptr, std::move(asked.turn)};
+  call.body = [impl, pod = std::move(asked.pod), candidates = std::move(candidates)] {
     return impl->VictimsJson(pod, candidates);
   };
   call.take = [victims](std::string& body) {
@@ -335,7 +347,7 @@ void HttpExtender::Preempt(std::shared_ptr<const Pod> pod, std::vector<Preemptio
 }
 
 void HttpExtender::Bind(std::shared_ptr<const Pod> pod, const std::string& node, std::function<void(Error)> done) {
-  Impl::Call call{"bind", impl_->config.bind_verb, nullptr, nullptr, nullptr};
+  Impl::Call call{"bind", impl_->config.bind_verb, nullptr, nullptr, nullptr, nullptr};
   call.body = [pod = std::move(pod), node] { return BindingArgsJson(*pod, node); };
   call.take = [](std::string& body) {
     const Result<std::string> said = ReadBindReply(body);

@@ -27,7 +27,7 @@ struct CallReport {
 
 struct HttpExtenderOptions {
   // Of filter, prioritize and preempt together: kube-scheduler's scheduling thread makes them one by one, and servers
-  // may rely on it. Others wait for their turn. Bindings wait for nobody.
+  // may rely on it. Others wait: the one with the lowest turn is next. Bindings wait for nobody.
   size_t calls_at_a_time = 1;
   uint64_t max_reply_bytes = uint64_t{256} << 20;
   std::function<void(const CallReport&)> on_call;            // on any thread; may be null
@@ -54,9 +54,9 @@ class HttpExtender final : public framework::Extender {
   const framework::ExtenderTraits& traits() const override { return traits_; }
   // Upstream: IsInterested. Pod-level resources, overhead and ephemeral containers are not looked at.
   bool IsInterested(const Pod& pod) const override;
-  void Filter(std::shared_ptr<const Pod> pod, Nodes nodes, std::function<void(Result<Filtered>)> done) override;
-  void Prioritize(std::shared_ptr<const Pod> pod, Nodes nodes, std::function<void(Result<Scores>)> done) override;
-  void Preempt(std::shared_ptr<const Pod> pod, std::vector<PreemptionCandidate> candidates,
+  void Filter(framework::PodInTurn asked, Nodes nodes, std::function<void(Result<Filtered>)> done) override;
+  void Prioritize(framework::PodInTurn asked, Nodes nodes, std::function<void(Result<Scores>)> done) override;
+  void Preempt(framework::PodInTurn asked, std::vector<PreemptionCandidate> candidates,
                std::function<void(Result<VictimMap>)> done) override;
   void Bind(std::shared_ptr<const Pod> pod, const std::string& node, std::function<void(Error)> done) override;
 

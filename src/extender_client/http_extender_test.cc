@@ -23,7 +23,6 @@
 namespace berth::extender_client {
 namespace {
 
-using framework::Extender;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -32,98 +31,6 @@ using ::testing::Not;
 using ::testing::Pair;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
-
-Ptr<Pod> P() { return WithSource(MakePod("p").Uid("u-p").Build(), R"({"metadata":{"name":"p"},"spec":{"x":1}})"); }
-Extender::Nodes N(const std::vector<std::string>& names) {
-  Extender::Nodes nodes;
-  for (const std::string& name : names)
-    nodes.push_back(WithSource<Node>(MakeNode(name), R"({"metadata":{"name":")" + name + R"("},"extra":true})"));
-  return nodes;
-}
-
-// A server that keeps what it hears and says what the test wants.
-class Server {
- public:
-  explicit Server(std::string answer = "{}", int status = 200) : answer_(std::move(answer)), status_(status) {
-    server_ = net::Serve([this](net::HttpRequest request, const net::Respond& respond) {
-      net::HttpResponse response;
-      {
-        const std::lock_guard lock(mutex_);
-        heard_.push_back(request.method + " " + request.path + (request.query.empty() ? "" : "?" + request.query) +
-                         " " + *request.headers.Find("Content-Type") + " " + request.body);
-        response.status = status_;
-        response.body = answer_;
-      }
-      respond(std::move(response));
-    });
-  }
-  std::string url(const std::string& prefix = "") const {
-    return "http://127.0.0.1:" + std::to_string(server_->port()) + prefix;
-  }
-  std::vector<std::string> heard() {
-    const std::lock_guard lock(mutex_);
-    return heard_;
-  }
-  void Say(std::string answer, int status = 200) {
-    const std::lock_guard lock(mutex_);
-    answer_ = std::move(answer);
-    status_ = status;
-  }
-
- private:
-  std::mutex mutex_;
-  std::string answer_;
-  int status_;
-  std::vector<std::string> heard_;
-  std::unique_ptr<net::HttpServer> server_;
-};
-
-config::Extender Config(const std::string& url) {
-  config::Extender config;
-  config.url_prefix = url;
-  config.filter_verb = "filter";
-  config.prioritize_verb = "prioritize";
-  config.preempt_verb = "preempt";
-  config.bind_verb = "bind";
-  config.weight = 3;
-  config.http_timeout = Duration::Seconds(5);
-  config.node_cache_capable = true;
-  return config;
-}
-
-std::unique_ptr<HttpExtender> Made(const config::Extender& config, HttpExtenderOptions options = {}) {
-  auto made = HttpExtender::Make(config, std::move(options));
-  EXPECT_TRUE(made.ok()) << made.error().text();
-  return std::move(made).value();
-}
-
-template <class T>
-T Wait(const std::function<void(std::function<void(T)>)>& ask) {
-  auto promise = std::make_shared<std::promise<std::optional<T>>>();
-  ask([promise](T answer) { promise->set_value(std::move(answer)); });
-  return *promise->get_future().get();
-}
-Result<Extender::Filtered> Filter(HttpExtender& extender, const std::vector<std::string>& nodes) {
-  return Wait<Result<Extender::Filtered>>([&](auto done) { extender.Filter(P(), N(nodes), done); });
-}
-Result<Extender::Scores> Prioritize(HttpExtender& extender, const std::vector<std::string>& nodes) {
-  return Wait<Result<Extender::Scores>>([&](auto done) { extender.Prioritize(P(), N(nodes), done); });
-}
-std::vector<PreemptionCandidate> Candidates() {
-  return {{"n2", {WithSource(MakePod("v").Uid("u-v").Build(), R"({"metadata":{"name":"v"}})")}, 1},
-          {"n1", {WithSource(MakePod("w").Uid("u-w").Build(), R"({"metadata":{"name":"w"}})")}, 0}};
-}
-Result<Extender::VictimMap> Preempt(HttpExtender& extender) {
-  return Wait<Result<Extender::VictimMap>>([&](auto done) { extender.Preempt(P(), Candidates(), done); });
-}
-Error Bind(HttpExtender& extender) {
-  return Wait<Error>([&](auto done) { extender.Bind(P(), "n1", done); });
-}
-// What Filter says about a failure.
-std::string Failure(HttpExtender& extender) {
-  const Result<Extender::Filtered> answer = Filter(extender, {"n1", "n2"});
-  return answer.ok() ? "no failure" : answer.error().text();
-}
 
 TEST(HttpExtenderTest, NamesAreSentToWhoHasNodesOfItsOwn) {
   Server server(R"({"NodeNames":["n2"],"FailedNodes":{"n1":"no licence"}})");
@@ -330,93 +237,6 @@ TEST(HttpExtenderTest, ItIsInterestedInWhatItManages) {
   EXPECT_FALSE(extender->IsInterested(whole));
 }
 
-TEST(HttpExtenderTest, NobodyListens) {
-  const auto [fd, port] = net::ListenAnywhere();
-  ::close(fd);
-  const std::string at = "127.0.0.1:" + std::to_string(port);
-  EXPECT_EQ(Failure(*Made(Config("http://" + at))),
-            "Post \"http://" + at + "/filter\": dial tcp " + at + ": connect: connection refused");
-}
-
-TEST(HttpExtenderTest, AServerThatSaysNothingIsWaitedForAsLongAsTheConfigurationSays) {
-  net::Holding silent("");
-  config::Extender config = Config("http://127.0.0.1:" + std::to_string(silent.port()));
-  config.http_timeout = Duration::Millis(150);
-  const auto began = std::chrono::steady_clock::now();
-  EXPECT_EQ(Failure(*Made(config)), "Post \"" + config.url_prefix +
-                                        "/filter\": context deadline exceeded (Client.Timeout exceeded while awaiting "
-                                        "headers)");
-  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(3));
-}
-
-TEST(HttpExtenderTest, AServerThatHangsInItsAnswerIsNotWaitedForAnyLonger) {
-  net::Holding slow("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"NodeNames\":");
-  config::Extender config = Config("http://127.0.0.1:" + std::to_string(slow.port()));
-  config.http_timeout = Duration::Millis(150);
-  EXPECT_EQ(Failure(*Made(config)),
-            "context deadline exceeded (Client.Timeout or context cancellation while reading body)");
-}
-
-TEST(HttpExtenderTest, AServerThatClosesBeforeOrWithinItsAnswer) {
-  net::Scripted closing({"", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"NodeNames\":",
-                         "HTTP/1.1 500 Oops\r\nContent-Length: 100\r\n\r\n"});
-  const std::string url = "http://127.0.0.1:" + std::to_string(closing.port());
-  const auto extender = Made(Config(url));
-  EXPECT_EQ(Failure(*extender), "Post \"" + url + "/filter\": EOF");
-  EXPECT_EQ(Failure(*extender), "unexpected EOF");
-  EXPECT_EQ(Failure(*extender), "failed filter with extender at URL " + url + "/filter, code 500");
-}
-
-TEST(HttpExtenderTest, AHugeAnswerIsNotTaken) {
-  Server server("{\"Error\":\"" + std::string(100'000, 'x') + "\"}");
-  HttpExtenderOptions options;
-  options.max_reply_bytes = 10'000;
-  EXPECT_THAT(Failure(*Made(Config(server.url()), options)), HasSubstr("exceeds 10000 bytes"));
-  EXPECT_THAT(Failure(*Made(Config(server.url()))), SizeIs(::testing::Le(5000u))) << "what it says is cut";
-}
-
-TEST(HttpExtenderTest, AServerThatComesBackIsFoundAgain) {
-  Server server(R"({"NodeNames":["n1"]})");
-  const auto extender = Made(Config(server.url()));
-  server.Say("", 503);
-  EXPECT_THAT(Failure(*extender), HasSubstr("code 503"));
-  server.Say(R"({"NodeNames":["n1"]})");
-  EXPECT_EQ(Failure(*extender), "no failure");
-}
-
-TEST(HttpExtenderTest, CallsAreMadeOneByOneAndBindingsWaitForNobody) {
-  std::mutex mutex;
-  std::vector<net::Respond> held;
-  std::atomic<int> asked = 0, bound = 0;
-  const auto server = net::Serve([&](net::HttpRequest request, const net::Respond& respond) {
-    if (request.path == "/bind") {
-      ++bound;
-      return respond({200, "application/json", "{}", {}});
-    }
-    const std::lock_guard lock(mutex);
-    held.push_back(respond);
-    ++asked;
-  });
-  const auto extender = Made(Config("http://127.0.0.1:" + std::to_string(server->port())));
-  std::atomic<int> done = 0;
-  for (int i = 0; i < 3; ++i) extender->Filter(P(), N({"n1"}), [&](const auto&) { ++done; });
-  extender->Prioritize(P(), N({"n1"}), [&](const auto&) { ++done; });
-  extender->Preempt(P(), Candidates(), [&](const auto&) { ++done; });
-  for (int i = 0; i < 5; ++i) {
-    for (int j = 0; j < 500 && asked <= i; ++j) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    if (i == 0) {
-      EXPECT_TRUE(Bind(*extender).ok());
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    }
-    ASSERT_EQ(asked, i + 1) << "one at a time";
-    const std::lock_guard lock(mutex);
-    held.back()({200, "application/json", "null", {}});
-  }
-  for (int j = 0; j < 500 && done < 5; ++j) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  EXPECT_EQ(done, 5);
-  EXPECT_EQ(bound, 1);
-}
-
 TEST(HttpExtenderTest, EveryCallIsReported) {
   Server server("{}");
   std::mutex mutex;
@@ -433,16 +253,6 @@ TEST(HttpExtenderTest, EveryCallIsReported) {
   EXPECT_FALSE(Bind(*extender).ok());
   const std::lock_guard lock(mutex);
   EXPECT_THAT(reports, ElementsAre("filter ok", "bind no"));
-}
-
-TEST(HttpExtenderTest, EndingItWhileCallsAreOutAnswersNobody) {
-  net::Holding silent("");
-  auto extender = Made(Config("http://127.0.0.1:" + std::to_string(silent.port())));
-  std::atomic<int> answers = 0;
-  for (int i = 0; i < 10; ++i) extender->Filter(P(), N({"n1"}), [&](const auto&) { ++answers; });
-  extender->Bind(P(), "n1", [&](const Error&) { ++answers; });
-  extender.reset();
-  EXPECT_EQ(answers, 0);
 }
 
 class HttpExtenderTlsTest : public ::testing::Test {

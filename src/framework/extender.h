@@ -2,6 +2,7 @@
 // Extender: somebody outside the process who has a say in decisions, as the cycle sees it. Upstream: fwk.Extender.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -24,8 +25,22 @@ struct ExtenderTraits {
   bool ignorable = false;  // its failures are no failures of the pod
 };
 
+// Which of the calls that wait for an extender goes first: that with the lower number. Whoever asks may change it while
+// the call waits. Null: after all others.
+using Turn = std::shared_ptr<const std::atomic<uint64_t>>;
+// Nobody wants to know any more: a call that still waits is not made, and not answered.
+inline constexpr uint64_t kWithdrawn = UINT64_MAX;
+
+// A pod that is asked about.
+struct PodInTurn {
+  // Not explicit: where calls do not compete a pod is enough.
+  PodInTurn(std::shared_ptr<const Pod> p, Turn t = nullptr) : pod(std::move(p)), turn(std::move(t)) {}
+  std::shared_ptr<const Pod> pod;
+  Turn turn;
+};
+
 // All calls are asynchronous; `done` is called once, on any thread and perhaps within the call, unless the extender
-// ends before. What an Error says is what events show.
+// ends or the turn is withdrawn before. What an Error says is what events show.
 // Thread safety: calls from one thread.
 class Extender {
  public:
@@ -39,11 +54,11 @@ class Extender {
     std::vector<std::string> passed;                                       // of those that were asked about, each once
     std::map<std::string, std::string, std::less<>> failed, unresolvable;  // node: why; any names
   };
-  virtual void Filter(std::shared_ptr<const Pod> pod, Nodes nodes, std::function<void(Result<Filtered>)> done) = 0;
+  virtual void Filter(PodInTurn pod, Nodes nodes, std::function<void(Result<Filtered>)> done) = 0;
 
   // Node and score as answered: any node, any number, any number of times.
   using Scores = std::vector<std::pair<std::string, int64_t>>;
-  virtual void Prioritize(std::shared_ptr<const Pod> pod, Nodes nodes, std::function<void(Result<Scores>)> done) = 0;
+  virtual void Prioritize(PodInTurn pod, Nodes nodes, std::function<void(Result<Scores>)> done) = 0;
 
   struct Victims {
     std::vector<std::string> uids;
@@ -51,7 +66,7 @@ class Extender {
     bool operator==(const Victims&) const = default;
   };
   using VictimMap = std::map<std::string, Victims, std::less<>>;  // by node
-  virtual void Preempt(std::shared_ptr<const Pod> pod, std::vector<PreemptionCandidate> candidates,
+  virtual void Preempt(PodInTurn pod, std::vector<PreemptionCandidate> candidates,
                        std::function<void(Result<VictimMap>)> done) = 0;
 
   virtual void Bind(std::shared_ptr<const Pod> pod, const std::string& node, std::function<void(Error)> done) = 0;

@@ -100,16 +100,14 @@ std::function<void(Result<T>)> ExtenderCalls::ByLetter(std::function<void(Result
 }
 
 struct ExtenderCalls::FilterRound {
-  std::shared_ptr<const Pod> pod;
+  PodInTurn asked;
   Filtered so_far;
   std::function<void(Filtered)> done;
 };
 
-void ExtenderCalls::Filter(std::shared_ptr<const Pod> pod, Nodes nodes, std::function<void(Filtered)> done) {
-  auto round = std::make_shared<FilterRound>();
-  round->pod = std::move(pod);
+void ExtenderCalls::Filter(PodInTurn pod, Nodes nodes, std::function<void(Filtered)> done) {
+  auto round = std::make_shared<FilterRound>(FilterRound{std::move(pod), {}, std::move(done)});
   round->so_far.passed = std::move(nodes);
-  round->done = std::move(done);
   post_([this, round] { FilterFrom(round, 0); });
 }
 
@@ -117,7 +115,7 @@ void ExtenderCalls::FilterFrom(const std::shared_ptr<FilterRound>& round, size_t
   Filtered& so_far = round->so_far;
   for (; from < extenders_.size() && !so_far.passed.empty(); ++from) {
     Extender& extender = *extenders_[from];
-    if (!extender.traits().filters || !extender.IsInterested(*round->pod)) continue;
+    if (!extender.traits().filters || !extender.IsInterested(*round->asked.pod)) continue;
     const auto then = [this, round, from](Result<Extender::Filtered> answer) {
       const Extender& asked = *extenders_[from];
       Filtered& all = round->so_far;
@@ -126,7 +124,7 @@ void ExtenderCalls::FilterFrom(const std::shared_ptr<FilterRound>& round, size_t
           all.error = answer.error();
           return round->done(std::move(all));
         }
-        Skip(asked, "filter", *round->pod, answer.error());
+        Skip(asked, "filter", *round->asked.pod, answer.error());
         return FilterFrom(round, from + 1);
       }
       const Extender::Filtered& said = answer.value();
@@ -146,13 +144,14 @@ void ExtenderCalls::FilterFrom(const std::shared_ptr<FilterRound>& round, size_t
       std::erase_if(all.passed, [&](const auto& node) { return !passed.contains(node->name()); });
       FilterFrom(round, from + 1);
     };
-    return extender.Filter(round->pod, so_far.passed, ByLetter<Extender::Filtered>(then));
+    return extender.Filter(round->asked, so_far.passed, ByLetter<Extender::Filtered>(then));
   }
   round->done(std::move(so_far));
 }
 
-void ExtenderCalls::Prioritize(std::shared_ptr<const Pod> pod, const Nodes& nodes,
+void ExtenderCalls::Prioritize(const PodInTurn& asked, const Nodes& nodes,
                                std::function<void(std::vector<Advice::Scores>)> done) {
+  const std::shared_ptr<const Pod>& pod = asked.pod;
   struct Round {
     std::vector<std::optional<Advice::Scores>> by_extender;
     size_t left = 1;  // this call itself
@@ -172,7 +171,8 @@ void ExtenderCalls::Prioritize(std::shared_ptr<const Pod> pod, const Nodes& node
     Extender& extender = *extenders_[i];
     if (!extender.traits().prioritizes || !extender.IsInterested(*pod)) continue;
     ++round->left;
-    extender.Prioritize(pod, nodes, ByLetter<Extender::Scores>([this, round, pod, i](Result<Extender::Scores> answer) {
+    extender.Prioritize(asked, nodes,
+                        ByLetter<Extender::Scores>([this, round, pod, i](Result<Extender::Scores> answer) {
                           const ExtenderTraits& traits = extenders_[i]->traits();
                           if (answer.ok()) {
                             Advice::Scores& scores = round->by_extender[i].emplace();
@@ -192,26 +192,23 @@ void ExtenderCalls::Prioritize(std::shared_ptr<const Pod> pod, const Nodes& node
 }
 
 struct ExtenderCalls::PreemptRound {
-  std::shared_ptr<const Pod> pod;
+  PodInTurn asked;
   Candidates candidates;
   PodsOn pods_on;
   std::function<void(Result<Candidates>)> done;
 };
 
-void ExtenderCalls::Preempt(std::shared_ptr<const Pod> pod, Candidates candidates, PodsOn pods_on,
+void ExtenderCalls::Preempt(PodInTurn pod, Candidates candidates, PodsOn pods_on,
                             std::function<void(Result<Candidates>)> done) {
-  auto round = std::make_shared<PreemptRound>();
-  round->pod = std::move(pod);
-  round->candidates = std::move(candidates);
-  round->pods_on = std::move(pods_on);
-  round->done = std::move(done);
+  auto round = std::make_shared<PreemptRound>(
+      PreemptRound{std::move(pod), std::move(candidates), std::move(pods_on), std::move(done)});
   post_([this, round] { PreemptFrom(round, 0); });
 }
 
 void ExtenderCalls::PreemptFrom(const std::shared_ptr<PreemptRound>& round, size_t from) {
   for (; from < extenders_.size() && !round->candidates.empty(); ++from) {
     Extender& extender = *extenders_[from];
-    if (!extender.traits().preempts || !extender.IsInterested(*round->pod)) continue;
+    if (!extender.traits().preempts || !extender.IsInterested(*round->asked.pod)) continue;
     const auto then = [this, round, from](const Result<VictimMap>& answer) {
       const Extender& asked = *extenders_[from];
       Result<Candidates> left = answer.ok() ? Resolve(asked.traits(), answer.value(), round->candidates, round->pods_on)
@@ -219,13 +216,13 @@ void ExtenderCalls::PreemptFrom(const std::shared_ptr<PreemptRound>& round, size
       if (left.ok()) {
         round->candidates = std::move(left).value();
       } else if (asked.traits().ignorable) {
-        Skip(asked, "preempt", *round->pod, left.error());
+        Skip(asked, "preempt", *round->asked.pod, left.error());
       } else {
         return round->done(std::move(left));
       }
       PreemptFrom(round, from + 1);
     };
-    return extender.Preempt(round->pod, round->candidates, ByLetter<VictimMap>(then));
+    return extender.Preempt(round->asked, round->candidates, ByLetter<VictimMap>(then));
   }
   round->done(std::move(round->candidates));
 }

@@ -48,18 +48,16 @@ class ExtenderCalls {
     std::map<std::string, Verdict, std::less<>> rejected;  // every node that did not pass, whether or not with a reason
   };
   // In turn, each with what the one before has left.
-  void Filter(std::shared_ptr<const Pod> pod, Nodes nodes, std::function<void(Filtered)> done);
+  void Filter(PodInTurn pod, Nodes nodes, std::function<void(Filtered)> done);
   // All at the same time; who fails gives no scores.
-  void Prioritize(std::shared_ptr<const Pod> pod, const Nodes& nodes,
-                  std::function<void(std::vector<Advice::Scores>)> done);
+  void Prioritize(const PodInTurn& asked, const Nodes& nodes, std::function<void(std::vector<Advice::Scores>)> done);
 
   using Candidates = std::vector<PreemptionCandidate>;
   // The pods on a node at present; no value: there is no such node.
   using PodsOn = std::function<std::optional<std::vector<std::shared_ptr<const Pod>>>(const std::string& node)>;
   // In turn, each with what the one before has left. What went meanwhile (a node, a victim) is left out and is nobody's
   // fault. `pods_on` is called on the caller's thread.
-  void Preempt(std::shared_ptr<const Pod> pod, Candidates candidates, PodsOn pods_on,
-               std::function<void(Result<Candidates>)> done);
+  void Preempt(PodInTurn pod, Candidates candidates, PodsOn pods_on, std::function<void(Result<Candidates>)> done);
   // REQUIRES: `binder` is BinderOf(pod).
   void Bind(Extender& binder, std::shared_ptr<const Pod> pod, const std::string& node, std::function<void(Error)> done);
 

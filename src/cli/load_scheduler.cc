@@ -352,6 +352,11 @@ Result<LoadedScheduler> LoadProcess(config::SchedulerConfiguration config, Sched
   loaded.config = std::move(config);
   for (config::Extender& extender : loaded.config.extenders)
     if (extender.http_timeout.ns == 0) extender.http_timeout = kExtenderTimeout;
+  for (const auto& [index, calls] : flags.own.extender_calls) {
+    if (index < loaded.config.extenders.size()) continue;
+    return Error("flag --extender-calls-at-a-time: " + std::to_string(index) + ": the configuration has " +
+                 std::to_string(loaded.config.extenders.size()) + " extenders");
+  }
   if (!flags.config.empty()) {
     for (const std::string_view flag : kVoidWithConfig) {
       if (!flags.Given(flag)) continue;

@@ -24,6 +24,7 @@ live::SchedulerProcessOptions ProcessOptionsOf(const LoadedScheduler& loaded, co
   for (const FlagValue& flag : loaded.flags.values) options.flags[flag.name] = flag.value;
   options.configz = config::ToValue(config::WithoutKeys(loaded.config), registry).ToJson();
   options.metric_rules = loaded.metric_rules;
+  options.extender_calls = loaded.flags.own.extender_calls;
   return options;
 }
 

@@ -390,6 +390,21 @@ TEST_F(SchedulerCommandTest, KeysOfExtendersAreWrittenToTheFileAndNotToTheLog) {
 }
 
 // Ours, all of it.
+TEST_F(SchedulerCommandTest, CallsOfAnExtenderThatIsNotThereAreRefused) {
+  const std::string file =
+      "--config=" + Write("extenders.yaml",
+                          "apiVersion: kubescheduler.config.k8s.io/v1\n"
+                          "kind: KubeSchedulerConfiguration\n"
+                          "clientConnection: {kubeconfig: \"" +
+                              kubeconfig_ + "\"}\nextenders: [{urlPrefix: \"http://127.0.0.1:1\", filterVerb: f}]\n");
+  EXPECT_EQ(Failure({file, "--extender-calls-at-a-time=0=3"}), "");
+  EXPECT_EQ(loaded_.flags.own.extender_calls.at(0), 3u);
+  EXPECT_EQ(Failure({file, "--extender-calls-at-a-time=0=3,1=3"}),
+            "flag --extender-calls-at-a-time: 1: the configuration has 1 extenders");
+  EXPECT_EQ(Failure({"--extender-calls-at-a-time=0=3"}),
+            "flag --extender-calls-at-a-time: 0: the configuration has 0 extenders");
+}
+
 TEST_F(SchedulerCommandTest, AFlagWithoutEffectGetsOneLine) {
   const std::vector<std::string> given{
       "--contention-profiling",     "--disable-http2-serving",          "--http2-max-streams-per-connection=5",

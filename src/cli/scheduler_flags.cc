@@ -272,8 +272,49 @@ void AddGlobal(FlagSet& set, SchedulerFlags& out) {
            .shows_default = false});
 }
 
+std::string ReadExtenderCalls(const std::string& value, std::map<size_t, size_t>& out) {
+  for (size_t from = 0; from <= value.size();) {
+    const size_t to = std::min(value.find(',', from), value.size());
+    const std::string_view item = std::string_view(value).substr(from, to - from);
+    from = to + 1;
+    const size_t equals = std::min(item.find('='), item.size());
+    const util::GoParsed<uint64_t> index = util::ParseGoUint(item.substr(0, equals), 10, 31);
+    const util::GoParsed<uint64_t> calls = util::ParseGoUint(item.substr(std::min(equals + 1, item.size())), 10, 31);
+    if (!index.ok() || !calls.ok())
+      return util::Quoted(item) +
+             ": must be INDEX=N, the place of an extender in the configuration, from 0, and a number";
+    if (calls.value < 1 || calls.value > OwnFlags::kMostExtenderCalls)
+      return util::Quoted(item) + ": must be from 1 to " + std::to_string(OwnFlags::kMostExtenderCalls);
+    if (!out.emplace(index.value, calls.value).second) return util::Quoted(item) + ": this extender was given before";
+  }
+  return "";
+}
+
+std::string ShowExtenderCalls(const std::map<size_t, size_t>& all) {
+  std::vector<std::string> shown;
+  for (const auto& [index, calls] : all) shown.push_back(std::to_string(index) + "=" + std::to_string(calls));
+  return Joined(shown, ",");
+}
+
+constexpr std::string_view kExtenderCalls = "extender-calls-at-a-time";
+
+void AddOwn(FlagSet& set, OwnFlags& out, bool listed) {
+  if (listed) set.Section("Berth");
+  set.Hide(!listed);
+  set.Add({.name = std::string(kExtenderCalls),
+           .shorthand = "",
+           .type = "INDEX=N,...",
+           .help =
+               "calls of filter, prioritize and preempt that the extender at this place of the configuration, from 0,\n"
+               "gets at the same time: 1 to 64; without it one, as from kube-scheduler",
+           .set = [&out](const std::string& value) { return ReadExtenderCalls(value, out.extender_calls); },
+           .text = [&out] { return ShowExtenderCalls(out.extender_calls); },
+           .shows_default = false});
+  set.Hide(false);
+}
+
 // REQUIRES: `out` outlives the set.
-FlagSet Declare(SchedulerFlags& out) {
+FlagSet Declare(SchedulerFlags& out, bool lists_own) {
   FlagSet set;
   set.Section("Misc");
   set.String("config", &out.config, "configuration file, a KubeSchedulerConfiguration");
@@ -290,6 +331,7 @@ FlagSet Declare(SchedulerFlags& out) {
   AddMetrics(set, out.metrics);
   AddLogs(set, out.logs);
   AddGlobal(set, out);
+  AddOwn(set, out.own, lists_own);
   return set;
 }
 
@@ -312,19 +354,19 @@ bool SchedulerFlags::Given(std::string_view name) const {
 Result<SchedulerFlags> ParseSchedulerFlags(const std::vector<std::string>& args) {
   SchedulerFlags flags;
   flags.reported_version = kUpstreamVersion;
-  FlagSet set = Declare(flags);
+  FlagSet set = Declare(flags, /*lists_own=*/false);
   Result<std::vector<std::string>> rest = set.Parse(args);
   if (!rest.ok()) return rest.error();
   flags.arguments = std::move(rest).value();
   flags.values = set.Values();
   for (const FlagValue& flag : flags.values)
-    if (flag.hidden) flags.old.given.push_back(flag.name);
+    if (flag.hidden && flag.name != kExtenderCalls) flags.old.given.push_back(flag.name);
   return flags;
 }
 
 std::string SchedulerUsage(std::string_view program) {
   SchedulerFlags flags;
-  return "Usage:\n  " + std::string(program) + " [flags]\n" + Declare(flags).Help();
+  return "Usage:\n  " + std::string(program) + " [flags]\n" + Declare(flags, program != "kube-scheduler").Help();
 }
 
 std::string SchedulerHelp(std::string_view program) {

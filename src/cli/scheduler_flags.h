@@ -4,6 +4,7 @@
 // log_setup.h; what is about the port is handed on to src/serving.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -52,6 +53,12 @@ struct LogsFlags {
   std::vector<util::FileVerbosity> vmodule;
 };
 
+// What kube-scheduler has not.
+struct OwnFlags {
+  static constexpr size_t kMostExtenderCalls = 64;
+  std::map<size_t, size_t> extender_calls;  // by the extender's place in the configuration: so many at a time
+};
+
 enum class VersionWish : uint8_t { kNone, kShort, kRaw };
 
 struct SchedulerFlags {
@@ -66,6 +73,7 @@ struct SchedulerFlags {
   std::vector<std::string> emulated_version, min_compatibility_version;
   MetricsFlags metrics;
   LogsFlags logs;
+  OwnFlags own;
   VersionWish version = VersionWish::kNone;
   std::string reported_version;  // what --version=vX.Y.Z… wants it to be called; never empty
   bool help = false;
@@ -83,7 +91,8 @@ Result<SchedulerFlags> ParseSchedulerFlags(const std::vector<std::string>& args)
 // REQUIRES: `out` outlives the set.
 void DeclareProcessFlags(FlagSet& set, SchedulerFlags& out);
 
-// The flags in kube-scheduler's sections. `program`: how it was called.
+// The flags in kube-scheduler's sections. `program`: how it was called; under kube-scheduler's name our own flags are
+// not listed, though they are read.
 std::string SchedulerUsage(std::string_view program);
 // The same with what the program does.
 std::string SchedulerHelp(std::string_view program);

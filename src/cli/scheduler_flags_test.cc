@@ -271,5 +271,44 @@ TEST(SchedulerFlagsTest, WhatHasNoEffectIsInCompatibility) {
   }
 }
 
+TEST(SchedulerFlagsTest, CallsOfExtendersAtATimeAreOurOwnFlag) {
+  EXPECT_THAT(Parse({}).own.extender_calls, IsEmpty());
+  const SchedulerFlags flags = Parse({"--extender-calls-at-a-time=0=4,2=64", "--extender-calls-at-a-time", "1=1"});
+  EXPECT_THAT(flags.own.extender_calls,
+              ElementsAre(::testing::Pair(0, 4), ::testing::Pair(1, 1), ::testing::Pair(2, 64)));
+  EXPECT_EQ(Shown(flags, "extender-calls-at-a-time"), "0=4,1=1,2=64");
+  EXPECT_TRUE(flags.Given("extender-calls-at-a-time"));
+  EXPECT_THAT(flags.old.given, IsEmpty());
+  EXPECT_EQ(Shown(Parse({}), "extender-calls-at-a-time"), "there is none") << "where kube-scheduler lists its own";
+  EXPECT_THAT(SchedulerHelp("berth scheduler"),
+              HasSubstr("\n\nBerth flags:\n\n      --extender-calls-at-a-time INDEX=N,...  "));
+  EXPECT_THAT(SchedulerHelp("kube-scheduler"), ::testing::Not(HasSubstr("extender-calls")));
+}
+
+TEST(SchedulerFlagsTest, WhatIsWrongWithCallsOfExtendersIsNamed) {
+  const std::string form = ": must be INDEX=N, the place of an extender in the configuration, from 0, and a number";
+  const struct {
+    const char* value;
+    std::string error;
+  } cases[] = {
+      {"4", "\"4\"" + form},
+      {"", "\"\"" + form},
+      {"0=", "\"0=\"" + form},
+      {"=4", "\"=4\"" + form},
+      {"-1=4", "\"-1=4\"" + form},
+      {"0=x", "\"0=x\"" + form},
+      {"0=1=2", "\"0=1=2\"" + form},
+      {"0=2,", "\"\"" + form},
+      {"99999999999=1", "\"99999999999=1\"" + form},
+      {"0=0", "\"0=0\": must be from 1 to 64"},
+      {"0=65", "\"0=65\": must be from 1 to 64"},
+      {"0=1,0=2", "\"0=2\": this extender was given before"},
+  };
+  for (const auto& c : cases) {
+    EXPECT_EQ(ErrorOf({std::string("--extender-calls-at-a-time=") + c.value}),
+              "invalid argument \"" + std::string(c.value) + "\" for \"--extender-calls-at-a-time\" flag: " + c.error);
+  }
+}
+
 }  // namespace
 }  // namespace berth::cli

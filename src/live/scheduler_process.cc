@@ -121,6 +121,8 @@ Result<std::vector<std::shared_ptr<framework::Extender>>> SchedulerProcess::Make
     extender_client::HttpExtenderOptions how;
     how.on_call = [this, i](const extender_client::CallReport& report) { extender_health_.OnCall(i, report); };
     how.warning = [this](const std::string& sentence) { log_.Say(LogSeverity::kWarning, sentence); };
+    if (const auto calls = options_.extender_calls.find(i); calls != options_.extender_calls.end())
+      how.calls_at_a_time = calls->second;
     auto made = extender_client::HttpExtender::Make(config_.extenders[i], std::move(how));
     if (!made.ok()) return made.error().Wrap("couldn't build extenders");
     all.push_back(std::move(made).value());

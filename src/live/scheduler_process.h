@@ -4,7 +4,9 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -49,6 +51,7 @@ struct SchedulerProcessOptions {
   serving::Flagz::Flags flags;  // as /flagz shows them
   std::string configz;          // as /configz shows it
   util::MetricRules metric_rules;
+  std::map<size_t, size_t> extender_calls;  // at the same time, by the extender's place in the configuration; others: 1
   // For others than kube-scheduler's stand-in, such as `berth controller`.
   std::string program = "kube-scheduler";                  // in User-Agents and the metrics of its lease
   std::string greeting = "Starting Kubernetes Scheduler";  // the log's first line

@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # Berth and kube-scheduler v1.36.4 on one control plane, in turn: pods that wait when the scheduler starts.
 #   bench/live.sh [-b BERTH] [--nodes N] [--pods N] [--runs N] [--qps N] [--keep]
+#   bench/live.sh --extender names|nodes [-b BERTH] [--nodes N] [--pods N] [--runs N] [--qps N] [--keep]
 #   bench/live.sh --idle [-b BERTH] [--nodes N] [--pods N] [--seconds N] [--heartbeats N]
 #   -b            the program; default: build/release/berth
-#   --nodes       5000    --pods  20000 (idle: 50000)    --runs  5, of each    --qps  5000, and as many at once
+#   --nodes       5000    --pods  20000 (idle: 50000, extender: 2000)    --runs  5, of each    --qps  5000, and as many at once
+#   --extender    both ask the Go extender (tests/upstream/goextender), which passes all nodes, about every pod: with names
+#                 (nodeCacheCapable) or complete nodes; both choose for themselves how many nodes they ask about, which is the same
 #   --idle        all pods are bound already; CPU while so many nodes a second report (--heartbeats, 17) for --seconds (60)
 #   --keep        keep the logs
 # Two cores, no kubelets, no controller manager, no priority and fairness, etcd without fsync; no election, no port, -v=0. From
@@ -13,8 +16,8 @@
 # overcommitted, every event there. Needs Go. Exit code 1: an answer is wrong, or, at the default size, a figure is missed.
 set -euo pipefail
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-usage() { sed -n '3,14s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 2; }
-berth=$top/build/release/berth nodes=5000 pods= runs=5 qps=5000 idle=no seconds=60 heartbeats=17 keep=no
+usage() { sed -n '3,16s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 2; }
+berth=$top/build/release/berth nodes=5000 pods= runs=5 qps=5000 idle=no seconds=60 heartbeats=17 keep=no extender=
 while [ $# -gt 0 ]; do
   case $1 in
     -b | --nodes | --pods | --runs | --qps | --seconds | --heartbeats)
@@ -25,12 +28,17 @@ while [ $# -gt 0 ]; do
       fi
       shift 2
       ;;
+    --extender)
+      case ${2-} in names | nodes) extender=$2 ;; *) echo "--extender: want names or nodes, got \"${2-}\"" >&2; exit 2 ;; esac
+      shift 2
+      ;;
     --idle) idle=yes; shift ;;
     --keep) keep=yes; shift ;;
     *) usage ;;
   esac
 done
-[ -n "$pods" ] || if [ "$idle" = yes ]; then pods=50000; else pods=20000; fi
+[ "$idle" = no ] || [ -z "$extender" ] || usage
+[ -n "$pods" ] || if [ "$idle" = yes ]; then pods=50000; elif [ -n "$extender" ]; then pods=2000; else pods=20000; fi
 [ -x "$berth" ] || { echo "$berth is not there: ./run builds it, -b names another" >&2; exit 2; }
 berth=$(readlink -f "$berth")
 
@@ -42,11 +50,11 @@ if [ "$(nproc)" -gt 2 ]; then
 fi
 scratch=$(mktemp -d)
 rig=$scratch/rig
-pid= beats=
+pid= beats= asked_pid=
 end() {
   local code=$?
   trap - EXIT INT TERM HUP
-  for one in $pid $beats; do kill -9 "$one" 2>/dev/null || true; done
+  for one in $pid $beats $asked_pid; do kill -9 "$one" 2>/dev/null || true; done
   [ ! -e "$rig/.controlplane" ] || "$top/tests/upstream/controlplane" down --dir "$rig" || code=1
   if [ "$keep" = yes ] || [ "$code" -ne 0 ]; then echo "logs are kept in $scratch" >&2; else rm -rf "$scratch"; fi
   exit "$code"
@@ -66,12 +74,34 @@ rigtool() {
 }
 # start WHO LOG: as pid.
 start() {
-  local program=("$berth" scheduler)
+  local program=("$berth" scheduler) flags=(--kubeconfig "$rig/kube-scheduler.kubeconfig" --kube-api-qps "$qps" --kube-api-burst "$qps")
   [ "$1" = berth ] || program=("$rig/bin/kube-scheduler")
-  ${pin[@]+"${pin[@]}"} "${program[@]}" --kubeconfig "$rig/kube-scheduler.kubeconfig" --kube-api-qps "$qps" --kube-api-burst "$qps" \
-    --leader-elect=false --secure-port=0 -v=0 </dev/null >"$2" 2>&1 &
+  [ -z "$extender" ] || flags=(--config "$scratch/extender.yaml")
+  ${pin[@]+"${pin[@]}"} "${program[@]}" "${flags[@]}" --leader-elect=false --secure-port=0 -v=0 </dev/null >"$2" 2>&1 &
   pid=$!
 }
+if [ -n "$extender" ]; then
+  at=127.0.0.1:$("$rig/bin/rigtool" ports 1)
+  ${pin[@]+"${pin[@]}"} "$("$top/tests/upstream/build-program.sh" goextender)" -address "$at" -label '' -log-calls \
+    -kubeconfig "$rig/kube-scheduler.kubeconfig" </dev/null >"$scratch/extender.log" 2>&1 &
+  asked_pid=$!
+  disown "$asked_pid" # its end is not worth a line
+  cat >"$scratch/extender.yaml" <<END
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+clientConnection: {kubeconfig: $rig/kube-scheduler.kubeconfig, qps: $qps, burst: $qps}
+extenders:
+- {urlPrefix: "http://$at", filterVerb: filter, prioritizeVerb: prioritize, weight: 1, httpTimeout: 30s,
+   nodeCacheCapable: $([ "$extender" = names ] && echo true || echo false)}
+END
+  for ((try = 0; ; try++)); do
+    "$rig/bin/rigtool" call GET "http://$at/healthz" </dev/null >"$scratch/healthz" 2>&1 && break
+    [ "$try" -lt 300 ] || { cat "$scratch/extender.log" >&2; exit 1; }
+    sleep 0.1
+  done
+fi
+# How many calls the extender has heard.
+calls() { if [ -n "$extender" ]; then grep -c ' call /' "$scratch/extender.log" || true; else echo 0; fi; }
 stop() {
   kill "$pid" 2>/dev/null || true
   wait "$pid" 2>/dev/null || true
@@ -105,15 +135,17 @@ if [ "$idle" = yes ]; then
   exit 0
 fi
 
-[ "$nodes/$pods/$qps" != 5000/20000/5000 ] || whole=yes
+[ "$extender/$nodes/$pods/$qps" != /5000/20000/5000 ] || whole=yes
+[ "$nodes/$pods/$qps" != 5000/2000/5000 ] || [ -z "$extender" ] || whole=yes
 names="pods_per_s cpu_us_per_pod peak_mb first_binding_s"
-echo "| run | | pods/s | CPU per pod, µs | peak memory, MB | first binding, s |"
-echo "|---|---|---|---|---|---|"
+echo "| run | | pods/s | CPU per pod, µs | peak memory, MB | first binding, s |${extender:+ calls |}"
+echo "|---|---|---|---|---|---|${extender:+---|}"
 for ((run = 1; run <= runs; run++)); do
   for who in stock berth; do
     rigtool pods --count "$pods" --prefix "$who-$run-" >"$scratch/pods.log" 2>&1 || { cat "$scratch/pods.log" >&2; exit 1; }
     sleep 3 # what the API server and etcd put off while pods were made
     out=$scratch/$who-$run
+    heard=$(calls)
     start "$who" "$out.log"
     rigtool measure --pid "$pid" --pods "$pods" >"$out" || { tail -n 5 "$out.log" >&2; exit 1; }
     stop
@@ -122,8 +154,15 @@ for ((run = 1; run <= runs; run++)); do
       cat "$scratch/check.log" >&2
       exit 1
     fi
+    # Every pod is asked about twice, filter and prioritize; more only where a decision was made again.
+    heard=$(($(calls) - heard))
+    if [ -n "$extender" ] && { [ "$heard" -lt $((2 * pods)) ] || [ "$heard" -gt $((3 * pods)) ]; }; then
+      echo "$who, run $run: $heard calls of the extender for $pods pods" >&2
+      exit 1
+    fi
     printf '| %d | %s |' "$run" "$who"
     for name in $names; do printf ' %s |' "$(figure "$name" "$out")"; done
+    if [ -n "$extender" ]; then printf ' %s |' "$heard"; fi
     printf '\n'
     [ "$run/$who" = "$runs/berth" ] || rigtool clear
   done
@@ -142,12 +181,11 @@ echo "| medians of $runs | kube-scheduler | berth | times better | asked for |"
 echo "|---|---|---|---|---|"
 while read -r name asked; do
   ratio=$(ratios "$name" | median)
-  echo "| $name | $(middle "$name" stock) | $(middle "$name" berth) | **$ratio** | ≥ $asked |"
-  [ "$whole" = no ] || awk -v a="$ratio" -v b="$asked" 'BEGIN { exit a < b }' || status=1
-done <<END
-pods_per_s 2.3
-cpu_us_per_pod 10
-peak_mb 4
-first_binding_s 2
-END
+  echo "| $name | $(middle "$name" stock) | $(middle "$name" berth) | **$ratio** |${asked:+ ≥ $asked} |"
+  [ "$whole" = no ] || [ -z "$asked" ] || awk -v a="$ratio" -v b="$asked" 'BEGIN { exit a < b }' || status=1
+done <<<"$(case $extender in
+  '') printf '%s\n' 'pods_per_s 2.3' 'cpu_us_per_pod 10' 'peak_mb 4' 'first_binding_s 2' ;;
+  names) printf '%s\n' pods_per_s 'cpu_us_per_pod 10' peak_mb first_binding_s ;;
+  nodes) printf '%s\n' pods_per_s 'cpu_us_per_pod 5' peak_mb first_binding_s ;;
+esac)"
 exit "$status"

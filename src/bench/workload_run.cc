@@ -10,6 +10,7 @@
 
 #include "bench/cpu_time.h"
 #include "bench/instant_cluster.h"
+#include "bench/slow_extender.h"
 #include "cycle/scheduler.h"
 #include "util/inbox.h"
 #include "util/timer_queue.h"
@@ -165,6 +166,8 @@ Error WorkloadRun::StartScheduler() {
   options.observer = this;
   options.verify = verify_;
   options.log = log_;
+  for (const config::Extender& extender : config.extenders)
+    options.extenders.push_back(std::make_shared<SlowExtender>(extender, timers_, clock_));
   Result<std::unique_ptr<cycle::Scheduler>> made =
       cycle::Scheduler::Make(config, registry_, cluster_, inbox_, clock_, options);
   if (!made.ok()) return made.error();
@@ -514,7 +517,9 @@ Time WorkloadRun::Next() const {
 bool WorkloadRun::Advance() {
   bool worked = false;
   while (timers_.RunOne(clock_.Now())) worked = true;
+  if (worked && !config_.extenders.empty()) Hear();  // their answers
   // All news has been heard, so that this is the attempt alone: from popping the pod to handing its binding over.
+  tried_.pod.clear();  // it stays so if the pod waits for an extender
   const int64_t began = ThreadCpuNs();
   (void)scheduler_->RunOnce();
   const int64_t cpu_ns = ThreadCpuNs() - began;

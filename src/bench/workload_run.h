@@ -33,6 +33,7 @@ Result<WorkloadPlan> MakePlan(const TestCase& test_case, const Workload& workloa
 // Runs it in virtual time: 300 attempts of pods that createPods ops made take a second, so that churn and sleeps mean
 // per pod what they mean upstream. Preempted pods are gone at once. An op that waits for pods ends when they are where
 // it wants them, or when nothing that is planned can get them there any more; what is left counts as unschedulable.
+// The configuration's extenders are SlowExtenders.
 // With `verify`, every decision is made from memory and in full and compared, and nothing is timed. `log` is the
 // plugins'; null: they have none.
 Result<WorkloadResult> RunWorkload(WorkloadPlan& plan, const config::SchedulerConfiguration& config,

@@ -403,5 +403,39 @@ TEST_F(WorkloadRunTest, TemplatesThatAreMissingOrWrongAreNamed) {
   EXPECT_THAT(ErrorOf("  - {opcode: stopCollectingMetrics}\n"), HasSubstr("no metrics are being collected"));
 }
 
+TEST_F(WorkloadRunTest, ExtendersTakeASecondForThoseTheyManageAndNothingForOthers) {
+  config::Extender extender;
+  extender.url_prefix = "http://127.0.0.1:1";
+  extender.filter_verb = "filter";
+  extender.prioritize_verb = "prioritize";
+  extender.weight = 1;
+  extender.managed_resources = {{"example.com/licence", false}};
+  config_.extenders = {extender};
+  File("node.yaml",
+       "apiVersion: v1\nkind: Node\nmetadata: {name: \"node-{{.Index}}\"}\n"
+       "status: {capacity: {cpu: 4, memory: 32Gi, pods: 110, example.com/licence: 9}}\n");
+  File("licensed.yaml",
+       "apiVersion: v1\nkind: Pod\nmetadata: {generateName: licensed-}\nspec: {containers: [{name: c, image: i,\n"
+       "  resources: {requests: {cpu: 100m, example.com/licence: 1}, limits: {example.com/licence: 1}}}]}\n");
+  const std::string head =
+      "  - {opcode: createNodes, count: 5, nodeTemplatePath: node.yaml}\n"
+      "  - {opcode: createPods, count: 3, namespace: l, podTemplatePath: licensed.yaml, skipWaitToCompletion: true}\n"
+      "  - {opcode: sleep, duration: 500ms}\n";
+  const Result<WorkloadResult> beside =
+      Run(head + "  - {opcode: createPods, count: 20, namespace: p, collectMetrics: true}\n", /*verify=*/true);
+  ASSERT_TRUE(beside.ok()) << beside.error().text();
+  EXPECT_EQ(beside->scheduled, 20u);
+  EXPECT_EQ(beside->attempts, 20u) << "the others wait";
+  EXPECT_EQ(beside->comparison->differences, 0u) << beside->comparison->first;
+  EXPECT_EQ(beside->nodes_by_pods, (std::map<size_t, size_t>{{4, 5}}));
+  // A filter and a prioritize call each, one after the other.
+  const Result<WorkloadResult> after =
+      Run(head + "  - {opcode: sleep, duration: 5s}\n  - {opcode: barrier, labelSelector: {}}\n");
+  ASSERT_TRUE(after.ok()) << after.error().text();
+  size_t placed = 0;
+  for (const auto& [pods, nodes] : after->nodes_by_pods) placed += pods * nodes;
+  EXPECT_EQ(placed, 3u);
+}
+
 }  // namespace
 }  // namespace berth::bench

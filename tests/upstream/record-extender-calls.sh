@@ -5,6 +5,6 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 program=$("$here/build-program.sh" extendercalls)
 out=$here/../extender_calls/recorded.jsonl
-"$program" "$here/../extender_calls/cases.json" >"$out.new"
+"$program" -o "$out.new" "$here/../extender_calls/cases.json"
 mv "$out.new" "$out"
 wc -l "$out"

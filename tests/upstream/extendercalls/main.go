@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// extendercalls CASES: lets kube-scheduler's own HTTPExtender make the calls of a file of cases before a server that
-// answers as each case says, and prints for every case, as one line of JSON, what the server heard and what came of it.
+// extendercalls [--seed S --first I --count N] [-o FILE] [CASES]: lets kube-scheduler's own HTTPExtender make the calls of
+// a file of cases, and of N random ones, before a server that answers as each case says, and writes for every case, as one
+// line of JSON, what the server heard and what came of it.
 package main
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -226,19 +228,33 @@ func check(err error) {
 }
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: extendercalls CASES")
+	seed := flag.Uint64("seed", 1, "of random cases")
+	first := flag.Uint64("first", 0, "the number of the first of them")
+	count := flag.Uint64("count", 0, "how many")
+	path := flag.String("o", "/dev/stdout", "where to write")
+	flag.Parse()
+	if flag.NArg() > 1 || flag.NArg() == 0 && *count == 0 {
+		fmt.Fprintln(os.Stderr, "usage: extendercalls [--seed S --first I --count N] [-o FILE] [CASES]")
 		os.Exit(2)
 	}
-	text, err := os.ReadFile(os.Args[1])
-	check(err)
 	var raw []json.RawMessage
-	check(json.Unmarshal(text, &raw))
+	if flag.NArg() == 1 {
+		text, err := os.ReadFile(flag.Arg(0))
+		check(err)
+		check(json.Unmarshal(text, &raw))
+	}
+	for i := range *count {
+		raw = append(raw, random(*seed, *first+i))
+	}
+	out, err := os.OpenFile(*path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	check(err)
 	for _, one := range raw {
 		var c testCase
 		check(json.Unmarshal(one, &c))
 		line, err := json.Marshal(map[string]any{"case": one, "upstream": run(&c)})
 		check(err)
-		fmt.Println(string(line))
+		_, err = fmt.Fprintln(out, string(line))
+		check(err)
 	}
+	check(out.Close())
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # What goes wrong around an extender: it is not there, it has no access to the cluster, the API server goes away and comes
-# back. The pod waits, its event says for what, and it runs when the cause is gone.
+# back, it hangs, it is killed with calls under way. The pod waits, its event says for what, and it runs when the cause is
+# gone.
 . "$(dirname "$0")/../rig/lib.sh"
 
 port=$(free_port)
@@ -18,6 +19,7 @@ extenders:
   bindVerb: bind
   weight: 1
   nodeCacheCapable: true
+  httpTimeout: 3s
 END
 scheduler "$LOGS/names.yaml"
 kubectl label node node-1 "$label=10" >/dev/null
@@ -47,3 +49,17 @@ for _ in 1 2 3; do
   serve --kubeconfig "$RIG/kube-scheduler.kubeconfig"
 done
 eventually "30 pods run although the extender was restarted three times" runs_on app=many node-2 30
+
+# It hangs: answers come after the time is over, and then go on as if nothing had been.
+kill -STOP "$extender_pid"
+run_pod hangs
+eventually "the extender hangs: the event says so" event hangs FailedScheduling default-scheduler \
+  "Post \"http://127.0.0.1:$port/filter\": context deadline exceeded (Client.Timeout exceeded while awaiting headers)"
+kill -CONT "$extender_pid"
+eventually "and when it goes on the pod runs" runs_on run=hangs node-2 1
+
+# It is killed, not ended, while it is asked about many pods.
+kubectl create deployment more --image=none --replicas=20 >/dev/null
+kill -9 "$extender_pid"
+serve --kubeconfig "$RIG/kube-scheduler.kubeconfig"
+eventually "20 more pods run although the extender was killed" runs_on app=more node-2 20

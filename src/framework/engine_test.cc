@@ -75,6 +75,26 @@ TEST_F(EngineTest, ResourcesThatAnExtenderManagesAreIgnoredByTheFit) {
   };
   EXPECT_EQ(feasible(**plain), 0u);
   EXPECT_EQ(feasible(**extended), 1u);
+  // What the profile itself says is replaced, not added to.
+  const std::string own =
+      "profiles: [{pluginConfig: [{name: NodeResourcesFit, args: {ignoredResources: [example.com/licence]}}]}]\n";
+  const auto said = Make(own);
+  ASSERT_TRUE(said.ok()) << said.error().text();
+  EXPECT_EQ(feasible(**said), 1u);
+  const auto replaced = Make(own +
+                             "extenders:\n- urlPrefix: http://127.0.0.1/\n  filterVerb: filter\n"
+                             "  managedResources: [{name: example.com/other, ignoredByScheduler: true}]\n");
+  ASSERT_TRUE(replaced.ok()) << replaced.error().text();
+  EXPECT_EQ(feasible(**replaced), 0u);
+}
+
+// kube-scheduler does not start: it looks for arguments that nobody needs.
+TEST_F(EngineTest, AProfileWithoutTheFitIsFineBesideAnExtenderThatManagesResources) {
+  const auto engine = Make(
+      "profiles: [{plugins: {multiPoint: {disabled: [{name: NodeResourcesFit}]}}}]\n"
+      "extenders:\n- urlPrefix: http://127.0.0.1/\n  filterVerb: filter\n"
+      "  managedResources: [{name: example.com/licence, ignoredByScheduler: true}]\n");
+  EXPECT_TRUE(engine.ok()) << engine.error().text();
 }
 
 }  // namespace

@@ -128,6 +128,7 @@ int ConfigCommand(const std::vector<std::string>& args, const Registry& registry
     if (!format.empty()) return command.Complain("check has no -o");
     return Check(file, use, registry, out, err);
   }
+  use.unknown_plugins = true;
   if (what == "convert") {
     if (table) return out << legacy::TablePage(), kDone;
     return Convert(file.empty() ? "-" : file, use, format, registry, out, err);

@@ -2,6 +2,7 @@
 // `berth config`: output, exit codes, and that the built-in plugins complete to kube-scheduler's defaults.
 #include "cli/config_command.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -105,10 +106,36 @@ TEST_F(ConfigCommandTest, KeysAndTokensInTheWrongPlaceAreNotShown) {
 }
 
 TEST_F(ConfigCommandTest, CheckBuildsTheProfiles) {
-  const std::string file = File("profiles: [{plugins: {multiPoint: {enabled: [{name: Foo}]}}}]\n");
+  const std::string file = File("profiles: [{plugins: {score: {enabled: [{name: NodeName}]}}}]\n");
+  EXPECT_EQ(Run({"check", file}), 2);
+  EXPECT_EQ(err_.str(), file +
+                            ": creating profile for scheduler name default-scheduler: plugin \"NodeName\" does not "
+                            "extend ScorePlugin plugin\n");
+}
+
+TEST_F(ConfigCommandTest, CheckNamesThePlacesOfPluginsThatNobodyHas) {
+  const std::string file = File(
+      "profiles:\n- plugins:\n    multiPoint: {enabled: [{name: Foo}]}\n    score:\n      enabled:\n"
+      "      - name: NodeResourcesMostAllocated\n");
   EXPECT_EQ(Run({"check", file}), 2);
   EXPECT_EQ(err_.str(),
-            file + ": creating profile for scheduler name default-scheduler: PreFilterPlugin \"Foo\" does not exist\n");
+            file +
+                ":5: profiles[0].plugins.multiPoint.enabled[0].name: Invalid value: \"Foo\": plugin \"Foo\" does not "
+                "exist\n" +
+                file +
+                ":8: profiles[0].plugins.score.enabled[0].name: Invalid value: \"NodeResourcesMostAllocated\": "
+                "ScorePlugin \"NodeResourcesMostAllocated\" does not exist. Today NodeResourcesFit scores, with a "
+                "scoringStrategy of that type. A profile has one strategy.\n");
+  // Nothing of that keeps it from being written.
+  EXPECT_EQ(Run({"convert", file}), 0);
+  EXPECT_EQ(Run({"defaults", file}), 0);
+  // Together with whatever else is wrong.
+  const std::string half = File("schedulerName: a\nprofiles: [{plugins: {filter: {enabled: [{name: NodeLabel}]}}}]\n");
+  EXPECT_EQ(Run({"check", half}), 2);
+  EXPECT_THAT(err_.str(),
+              ::testing::AllOf(::testing::HasSubstr(half + ":3: schedulerName: unknown field"),
+                               ::testing::HasSubstr(half + ":4: profiles[0].plugins.filter.enabled[0].name: "
+                                                           "Invalid value: \"NodeLabel\": FilterPlugin")));
 }
 
 TEST_F(ConfigCommandTest, DefaultsAreKubeSchedulersInBothFormats) {

@@ -55,7 +55,9 @@ std::optional<legacy::Loaded> ReadAnyConfiguration(const std::string& path, cons
   legacy::Loaded loaded = legacy::Load(std::string(file->text()), path, registry, options);
   if (const std::string warning = loaded.Warning(path); !warning.empty()) err << "warning: " << warning << "\n";
   for (const legacy::Problem& problem : loaded.problems) err << problem.ToString() << "\n";
-  if (!loaded.ok()) return std::nullopt;
+  if (use.unknown_plugins) loaded.unknown.clear();
+  for (const legacy::Problem& problem : loaded.unknown) err << problem.ToString() << "\n";
+  if (!loaded.ok() || !loaded.unknown.empty()) return std::nullopt;
   return loaded;
 }
 

@@ -28,7 +28,8 @@ struct ConfigurationUse {
   config::UnnamedPlugins unnamed = config::UnnamedPlugins::kDefaults;
   std::vector<std::string> objects = {};                // files of -f, among which a Policy's ConfigMap may be
   std::string how = "give a file that has it with -f";  // to get such a ConfigMap to the command
-  std::string no_policy = {};  // what to say of a Policy where none is taken; empty: it is taken
+  std::string no_policy = {};    // what to say of a Policy where none is taken; empty: it is taken
+  bool unknown_plugins = false;  // names that nobody registered are taken, too: nothing is going to run
 };
 
 // The configuration in `path`, or the default one when it is empty; nothing after errors were written. An old version

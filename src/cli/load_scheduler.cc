@@ -250,11 +250,16 @@ std::string TextOf(const legacy::Problem& problem, legacy::Version version) {
   return problem.ToString();
 }
 
-Result<config::SchedulerConfiguration> Finish(legacy::Loaded loaded, const std::string& name,
+Result<config::SchedulerConfiguration> Finish(legacy::Loaded loaded, const std::string& name, bool of_flags,
                                               std::vector<std::string>& warnings) {
-  if (std::string warning = loaded.Warning(name); !warning.empty()) warnings.push_back(std::move(warning));
+  // Of what flags name, which may not be there, only when it was read.
+  std::string warning = loaded.Warning(name);
+  if (!warning.empty() && (loaded.ok() || !of_flags)) warnings.push_back(std::move(warning));
   std::vector<std::string> errors;
   for (const legacy::Problem& problem : loaded.problems) errors.push_back(TextOf(problem, loaded.version));
+  // In a file of today kube-scheduler finds them when it makes the profiles, and so do we.
+  if (loaded.version != legacy::Version::kV1)
+    for (const legacy::Problem& problem : loaded.unknown) errors.push_back(problem.ToString());
   if (!errors.empty()) return Together(errors);
   return std::move(loaded.config);
 }
@@ -279,7 +284,7 @@ Result<config::SchedulerConfiguration> LoadConfig(const SchedulerFlags& flags, c
       return Finish(std::move(loaded),
                     flags.old.policy_config_file.empty() ? "the ConfigMap of --policy-configmap"
                                                          : "the file of --policy-config-file",
-                    warnings);
+                    true, warnings);
     }
     config::SchedulerConfiguration config = config::DefaultConfiguration(registry);
     adjust(config);
@@ -295,7 +300,7 @@ Result<config::SchedulerConfiguration> LoadConfig(const SchedulerFlags& flags, c
       "this is a Policy, which --config does not take: give it with --policy-config-file, or write it as a "
       "configuration "
       "with berth config convert";
-  return Finish(legacy::Load(file.text, flags.config, registry, options), flags.config, warnings);
+  return Finish(legacy::Load(file.text, flags.config, registry, options), flags.config, false, warnings);
 }
 
 Error CheckLock(const config::LeaderElection& election) {

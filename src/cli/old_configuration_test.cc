@@ -159,7 +159,7 @@ TEST_F(OldConfigurationTest, ManifestsAndSeveralDocumentsAreSentBack) {
               HasSubstr("maps.yaml:11: more than one document; a configuration file holds one: here is ConfigMap, "
                         "then ConfigMap\n"));
   EXPECT_EQ(Config({"convert", File("map.yaml", "kind: ConfigMap\napiVersion: v1\ndata:\n  a.yaml: x\n")}), 2);
-  EXPECT_THAT(err_.str(), HasSubstr("map.yaml:4: data.a.yaml: this is a ConfigMap's manifest"));
+  EXPECT_THAT(err_.str(), StartsWith(folder_ + "/map.yaml:4: data.a.yaml: this is a ConfigMap's manifest"));
 }
 
 TEST_F(OldConfigurationTest, ExplainAndSimTakeThemWithOneWarning) {
@@ -192,6 +192,13 @@ TEST_F(OldConfigurationTest, TheSchedulerReadsOldFilesWithOneWarning) {
   EXPECT_EQ(Scheduler({"--config=" + File("bad.yaml", head + "schedulerName: x\nfoo: 1\n")}), 1);
   EXPECT_THAT(err_.str(),
               AllOf(HasSubstr("bad.yaml:3: schedulerName: unknown field"), HasSubstr("bad.yaml:4: foo: unknown")));
+  EXPECT_EQ(Scheduler({"--config=" + File("foo.yaml", head + Clientless() +
+                                                          "profiles:\n- plugins:\n    score:\n"
+                                                          "      enabled: [{name: Foo}]\n")}),
+            1);
+  EXPECT_THAT(err_.str(),
+              HasSubstr("profiles[0].plugins.score.enabled[0].name: Invalid value: \\\"Foo\\\": ScorePlugin "
+                        "\\\"Foo\\\" does not exist"));
   EXPECT_EQ(Scheduler({"--config=" + File("p.json", kPolicy)}), 1);
   EXPECT_THAT(err_.str(), HasSubstr("p.json:1: kind: this is a Policy, which --config does not take: give it with "
                                     "--policy-config-file"));
@@ -209,7 +216,13 @@ TEST_F(OldConfigurationTest, ThePolicyFlagsWork) {
                                 HasSubstr("--lock-object-name is a flag of kube-scheduler 1.27 and older"),
                                 Not(HasSubstr("--port"))));
   EXPECT_EQ(Scheduler({"--policy-config-file=" + folder_ + "/none"}), 1);
-  EXPECT_THAT(err_.str(), HasSubstr("missing policy config file " + folder_ + "/none"));
+  EXPECT_THAT(err_.str(), AllOf(HasSubstr("--policy-config-file: missing policy config file " + folder_ + "/none"),
+                                Not(HasSubstr("is a Policy, which"))));
+  EXPECT_EQ(Scheduler({"--policy-config-file=" + File("map.yaml", "kind: ConfigMap\napiVersion: v1\n")}), 1);
+  EXPECT_THAT(err_.str(),
+              HasSubstr("map.yaml:1: kind: invalid policy: Invalid value: \\\"ConfigMap\\\": must be "
+                        "\\\"Policy\\\"; this is a ConfigMap's manifest: give the text of its key policy.cfg "
+                        "as a file of its own, or name the ConfigMap (--policy-configmap"));
   EXPECT_EQ(Scheduler({"--use-legacy-policy-config"}), 1);
   EXPECT_THAT(err_.str(),
               HasSubstr("policyConfigFile: Required value: required when --use-legacy-policy-config is true"));

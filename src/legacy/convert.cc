@@ -47,6 +47,14 @@ void WriteSet(Value& object, const char* key, const config::PluginSet& set) {
   object.Set(key, std::move(made));
 }
 
+// With what is in a Policy's place.
+std::string WhatToDoWith(const std::string& kind) {
+  if (kind == config::kKind) return "; a KubeSchedulerConfiguration is given with --config";
+  if (kind != "ConfigMap") return "";
+  return std::string("; this is a ConfigMap's manifest: give the text of its key ") + kPolicyKey +
+         " as a file of its own, or name the ConfigMap (--policy-configmap, algorithmSource.policy.configMap)";
+}
+
 class Conversion {
  public:
   Conversion(const ConvertOptions& options, Draft& draft, std::unique_ptr<Source>& policy)
@@ -317,12 +325,9 @@ class Conversion {
       const bool empty = policy_->document.kind() == Value::Kind::kObject && what.empty();
       if (!empty) {
         draft_.Turn(*policy_, Version::kPolicy);
-        draft_.Refuse("kind", what.empty()
-                                  ? "invalid policy: not an object"
-                                  : "invalid policy: Invalid value: " + Show(what) + ": must be \"Policy\"" +
-                                        (what == config::kKind ? "; a KubeSchedulerConfiguration is given with "
-                                                                 "--config"
-                                                               : ""));
+        draft_.Refuse("kind", what.empty() ? "invalid policy: not an object"
+                                           : "invalid policy: Invalid value: " + Show(what) + ": must be \"Policy\"" +
+                                                 WhatToDoWith(what));
         draft_.Turn(main_, version_);
         return;
       }

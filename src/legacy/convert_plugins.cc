@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Old plugin lists into v1's. Before v1beta3 the defaults stood point by point; so what a profile had at every point is
 // worked out first, then what today's plugins must serve where, and last how v1 says that as a difference from its own
-// defaults. v1beta3 has v1's form already: only names change.
+// defaults. v1beta3 has v1's form already: see beta3_plugins.cc.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -12,6 +12,7 @@
 #include "config/decode.h"
 #include "config/default_plugins.h"
 #include "legacy/default_lists.h"
+#include "legacy/old_names.h"
 #include "legacy/old_plugins.h"
 #include "legacy/spread_and_labels.h"
 
@@ -19,30 +20,6 @@ namespace berth::legacy {
 namespace {
 
 std::string Quoted(std::string_view text) { return Value::String(std::string(text)).ToJson(); }
-
-constexpr std::array<std::string_view, 4> kCloudLimits = {"EBSLimits", "GCEPDLimits", "AzureDiskLimits",
-                                                          "CinderLimits"};
-bool IsCloudLimit(std::string_view name) { return std::ranges::find(kCloudLimits, name) != kCloudLimits.end(); }
-bool IsSelectorSpread(std::string_view name) { return name == "SelectorSpread" || name == "DefaultPodTopologySpread"; }
-
-// Names that v1beta2 and v1beta3 refuse.
-bool IsRemoved(std::string_view name) {
-  static constexpr std::array<std::string_view, 6> kNames = {"NodeLabel",
-                                                             "ServiceAffinity",
-                                                             "NodePreferAvoidPods",
-                                                             "NodeResourcesLeastAllocated",
-                                                             "NodeResourcesMostAllocated",
-                                                             "RequestedToCapacityRatio"};
-  return std::ranges::find(kNames, name) != kNames.end();
-}
-
-// The scoringStrategy that a plugin has become; empty: none.
-std::string StrategyOf(std::string_view name) {
-  if (name == "NodeResourcesLeastAllocated") return "LeastAllocated";
-  if (name == "NodeResourcesMostAllocated") return "MostAllocated";
-  if (name == "RequestedToCapacityRatio") return "RequestedToCapacityRatio";
-  return "";
-}
 
 int32_t DefaultWeight(std::string_view name) {
   for (const config::PluginRef& ref : config::DefaultMultiPoint())
@@ -66,7 +43,7 @@ class PluginConversion {
   void Run() {
     RefuseWhatIsGone();
     if (draft_.version() == Version::kV1beta3) {
-      RenameBeta3();
+      RenameBeta3(old_, context_, draft_, profile_);
     } else {
       WorkOutOld();
       Translate();
@@ -98,7 +75,8 @@ class PluginConversion {
     const ArgsList::Entry* entry = old_args_.Find(name);
     return entry == nullptr ? kNothing : entry->args;
   }
-  // A field of arguments that are not there today any more. Complaints go to the draft.
+  // A field of arguments that are not there today any more. What is wrong with those of v1beta1, which have types, has
+  // been said when they were read.
   std::vector<std::string> LabelsOf(std::string_view plugin, const char* field) {
     const ArgsList::Entry* entry = old_args_.Find(plugin);
     if (entry == nullptr || entry->args.is_null()) return {};
@@ -106,37 +84,33 @@ class PluginConversion {
     ArgsReader in(&entry->args, entry->path + ".args", &errors);
     std::vector<std::string> labels;
     in.Strings(field, labels);
-    draft_.Take(std::move(errors));
+    if (draft_.version() != Version::kV1beta1) draft_.Take(std::move(errors));
     return labels;
   }
 
+  // Enabled names that nothing today stands for. What ServiceAffinity filters by are its affinityLabels: without any it
+  // let every node pass.
   void RefuseWhatIsGone() {
-    const bool strict = draft_.version() == Version::kV1beta2 || draft_.version() == Version::kV1beta3;
-    const std::string version(ToString(draft_.version()));
-    const auto look = [&](const OldSet& set, bool scores) {
+    const std::vector<std::string> tied = LabelsOf("ServiceAffinity", "affinityLabels");
+    const auto look = [&](const OldSet& set, const std::string& today, bool scores) {
       for (const Listed& one : set.enabled) {
         const std::string path = Join(one.path, "name");
-        const bool removed = strict && IsRemoved(one.name);
-        if (one.name == "NodeResourceLimits" || (one.name == "ServiceAffinity" && !scores && !removed)) {
+        if (IsRemoved(draft_.version(), one.name)) {
+          RefuseRemoved(path, one.name, draft_);
+        } else if (one.name == "NodeResourceLimits" || (one.name == "ServiceAffinity" && !scores && !tied.empty())) {
           draft_.Invalid(path, Quoted(one.name), TextOf(RowKind::kPlugin, one.name));
-        } else if (removed) {
-          draft_.Invalid(path, Quoted(one.name),
-                         "was removed in version \"kubescheduler.config.k8s.io/v1beta2\" "
-                         "(KubeSchedulerConfiguration is version " +
-                             Quoted(version) + ")");
+        } else if (one.name == "ServiceAffinity" && !scores) {
+          draft_.Remark(Fate::kDropped, one.path, today, "ServiceAffinity without affinityLabels rejects no node");
         }
       }
     };
-    for (size_t i = 0; i < kPointCount; ++i) look(old_.at[i], static_cast<Point>(i) == Point::kScore);
-    look(old_.multi_point, false);
-    if (!strict) return;
-    for (const ArgsList::Entry& entry : old_args_.entries()) {
-      if (!IsRemoved(entry.name)) continue;
-      draft_.Invalid(Join(entry.path, "name"), Quoted(entry.name),
-                     "was removed in version \"kubescheduler.config.k8s.io/v1beta2\" "
-                     "(KubeSchedulerConfiguration is version " +
-                         Quoted(version) + ")");
+    for (size_t i = 0; i < kPointCount; ++i) {
+      const auto point = static_cast<Point>(i);
+      look(old_.at[i], PointPath(point), point == Point::kScore);
     }
+    look(old_.multi_point, Today("plugins.multiPoint"), false);
+    for (const ArgsList::Entry& entry : old_args_.entries())
+      if (IsRemoved(draft_.version(), entry.name)) RefuseRemoved(Join(entry.path, "name"), entry.name, draft_);
   }
 
   // Which plugins the old release would have had at every point.
@@ -144,7 +118,7 @@ class PluginConversion {
     for (size_t i = 0; i < kPointCount; ++i) {
       const auto point = static_cast<Point>(i);
       const OldSet& custom = old_.at[i];
-      CheckTwice(custom);
+      CheckTwice(custom, draft_);
       std::vector<Listed>& list = then_[i];
       std::set<std::string> used;
       if (context_.defaults) {
@@ -174,16 +148,10 @@ class PluginConversion {
     WorkOutMultiPoint();
   }
 
-  void CheckTwice(const OldSet& set) {
-    std::set<std::string> seen;
-    for (const Listed& one : set.enabled)
-      if (!seen.insert(one.name).second) draft_.Refuse(Join(one.path, "name"), "Duplicate value: " + Quoted(one.name));
-  }
-
   // v1beta2's, which came on top of its defaults.
   void WorkOutMultiPoint() {
     const OldSet& multi = old_.multi_point;
-    CheckTwice(multi);
+    CheckTwice(multi, draft_);
     if (!multi.path.empty()) {
       draft_.Remark(Fate::kChanged, multi.path, Today("plugins.multiPoint"),
                     TextOf(RowKind::kField, "plugins.multiPoint"));
@@ -245,20 +213,7 @@ class PluginConversion {
     const OldSet& set = old_[Point::kFilter];
     if (!Has(wanted_, Point::kFilter, "NodeVolumeLimits")) return;
     for (const Listed& one : set.disabled)
-      if (IsCloudLimit(one.name) || one.name == "NodeVolumeLimits") KeepLimit(one, PointPath(Point::kFilter));
-  }
-
-  void KeepLimit(const Listed& one, const std::string& today) {
-    draft_.Remark(Fate::kDropped, one.path, today,
-                  one.name + " cannot be turned off by itself: " + TextOf(RowKind::kPlugin, "EBSLimits"));
-  }
-
-  // v1beta3: whether one of the limits that NodeVolumeLimits has taken over filters by default.
-  bool CloudLimitIsOn() const {
-    const OldSet& filter = old_[Point::kFilter];
-    return context_.defaults && std::ranges::any_of(kCloudLimits, [&](std::string_view name) {
-             return name != "CinderLimits" && !filter.Disables(name) && !old_.multi_point.Disables(name);
-           });
+      if (IsCloudLimit(one.name) || one.name == "NodeVolumeLimits") KeepLimit(one, PointPath(Point::kFilter), draft_);
   }
 
   void TakeFilterLabels() {
@@ -331,13 +286,22 @@ class PluginConversion {
                          "scoringStrategy; disable all but one");
       return;
     }
-    const Listed& one = found[0];
+    TakeStrategy(found[0]);
+  }
+
+  // The only scorer of resources.
+  void TakeStrategy(const Listed& one) {
     Want(Point::kScore, "NodeResourcesFit", one.weight, one.path);
+    const bool ratio = one.name == "RequestedToCapacityRatio";
     const Value& then = ArgsThen(one.name);
     const ArgsList::Entry* entry = old_args_.Find(one.name);
     const std::string path = entry != nullptr ? entry->path : one.path;
     const Value* resources = then.Find("resources");
     const Value* shape = then.Find("shape");
+    if (ratio && entry == nullptr) {
+      return draft_.Invalid(Join(one.path, "name"), Quoted(one.name),
+                            "needs arguments in pluginConfig: a shape of at least one point");
+    }
     const Value* own = ArgsThen("NodeResourcesFit").Find("scoringStrategy");
     if (own != nullptr) {
       draft_.Remark(Fate::kDropped, old_args_.Find("NodeResourcesFit")->path + ".args.scoringStrategy",
@@ -347,10 +311,14 @@ class PluginConversion {
     const bool plain = one.name == "NodeResourcesLeastAllocated" && resources == nullptr && own == nullptr;
     if (!plain) {
       ArgsList::Entry& today = TodaysArgs("NodeResourcesFit", path);
-      today.args = ScoreResources(
-          today.args, StrategyOf(one.name), resources != nullptr ? *resources : Value(),
-          one.name == "RequestedToCapacityRatio" ? (shape != nullptr ? *shape : Value::Array()) : Value());
-      if (entry != nullptr) today.path = entry->path;
+      today.args = ScoreResources(today.args, StrategyOf(one.name), resources != nullptr ? *resources : Value(),
+                                  ratio ? (shape != nullptr ? *shape : Value::Array()) : Value());
+      if (entry != nullptr) {
+        const std::string at = Today("pluginConfig[" + std::to_string(&today - profile_.args.entries().data()) +
+                                     "].args.scoringStrategy.");
+        draft_.ComesFrom(at + "requestedToCapacityRatio.shape", path + ".args.shape");
+        draft_.ComesFrom(at + "resources", path + ".args.resources");
+      }
     }
     if (!one.path.empty() || entry != nullptr || context_.most_allocated) {
       draft_.Remark(Fate::kChanged, path.empty() ? "algorithmSource.provider" : path,
@@ -404,10 +372,6 @@ class PluginConversion {
   }
 
   void TakeServiceSpread(const Listed& service, bool system) {
-    if (!LabelsOf("ServiceAffinity", "affinityLabels").empty()) {
-      draft_.Refuse(old_args_.Find("ServiceAffinity")->path + ".args.affinityLabels",
-                    TextOf(RowKind::kPlugin, "ServiceAffinity"));
-    }
     const std::vector<std::string> labels = LabelsOf("ServiceAffinity", "antiAffinityLabelsPreference");
     if (labels.empty()) {
       draft_.Remark(Fate::kDropped, service.path, PointPath(Point::kScore),
@@ -532,55 +496,17 @@ class PluginConversion {
       if (!base.contains(one.name)) set.enabled.push_back({one.name, point == Point::kScore ? one.weight : 0});
     // Younger plugins, and those of others, which may be turned off as they were.
     for (const Listed& one : custom.disabled) {
-      const bool known = PointsThen(draft_.version(), one.name) != 0 || IsRemoved(one.name);
+      const bool known = PointsThen(draft_.version(), one.name) != 0 || WasRemoved(one.name);
       const bool there =
           std::ranges::any_of(set.disabled, [&](const config::PluginRef& ref) { return ref.name == one.name; });
       if (!known && !there) set.disabled.push_back({one.name, 0});
     }
   }
 
-  // v1beta3: v1's form.
-  void RenameBeta3() {
-    for (size_t i = 0; i <= kPointCount; ++i) {
-      const bool multi = i == kPointCount;
-      const OldSet& from = multi ? old_.multi_point : old_.at[i];
-      config::PluginSet& to = multi ? profile_.plugins.multi_point : profile_.plugins.at[i];
-      const std::string today = multi ? Today("plugins.multiPoint") : PointPath(static_cast<Point>(i));
-      if (!from.path.empty()) draft_.ComesFrom(today, from.path);
-      CheckTwice(from);
-      const auto add = [](std::vector<config::PluginRef>& list, std::string name, int32_t weight) {
-        const auto same = [&](const config::PluginRef& ref) { return ref.name == name; };
-        if (std::ranges::none_of(list, same)) list.push_back({std::move(name), weight});
-      };
-      for (const Listed& one : from.enabled) {
-        std::string name = one.name;
-        if (IsCloudLimit(name)) name = "NodeVolumeLimits";
-        if (IsSelectorSpread(name)) name = "PodTopologySpread";
-        const bool renamed = name != one.name;
-        if (renamed) {
-          draft_.Remark(Fate::kChanged, one.path, today, one.name + ": " + TextOf(RowKind::kPlugin, one.name));
-          // One of the default plugins, at this point or everywhere: it is there already.
-          const bool listed = std::ranges::find(from.enabled, name, &Listed::name) != from.enabled.end();
-          const bool by_default = context_.defaults && !old_.multi_point.Disables(name) && !from.Disables(name);
-          if (listed || by_default) continue;
-        }
-        add(to.enabled, name, one.weight);
-        draft_.ComesFrom(today + ".enabled[" + std::to_string(to.enabled.size() - 1) + "]", one.path);
-      }
-      for (const Listed& one : from.disabled) {
-        if (IsCloudLimit(one.name) || (one.name == "NodeVolumeLimits" && CloudLimitIsOn())) {
-          KeepLimit(one, today);
-        } else if (!IsSelectorSpread(one.name)) {
-          add(to.disabled, one.name, 0);
-        }
-      }
-    }
-  }
-
   // Arguments of plugins that are still there; those that became others have been taken.
   void TakeArgs() {
     for (const ArgsList::Entry& entry : old_args_.entries()) {
-      if (IsRemoved(entry.name) || entry.name == "NodeResourceLimits" || IsSelectorSpread(entry.name) ||
+      if (WasRemoved(entry.name) || entry.name == "NodeResourceLimits" || IsSelectorSpread(entry.name) ||
           IsCloudLimit(entry.name)) {
         if (FindIn(Old(Point::kScore), entry.name) == nullptr && FindIn(Old(Point::kFilter), entry.name) == nullptr) {
           draft_.Remark(Fate::kDropped, entry.path, Today("pluginConfig"),

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <charconv>
+#include <optional>
 #include <utility>
 
 namespace berth::legacy {
@@ -73,6 +76,42 @@ bool Ignored(Version version, std::string_view path) {
   return false;
 }
 
+// One part of a path: a key, or an index between brackets.
+struct Step {
+  std::string_view key;
+  std::optional<size_t> index;
+};
+
+// Takes the first part off.
+Step NextStep(std::string_view& path) {
+  if (path.front() == '.') path.remove_prefix(1);
+  const size_t close = path.find(']');
+  size_t index = 0;
+  if (path.starts_with('[') && close != std::string_view::npos &&
+      std::from_chars(path.data() + 1, path.data() + close, index).ptr == path.data() + close) {
+    path.remove_prefix(close + 1);
+    return {{}, index};
+  }
+  const size_t end = std::min(path.find_first_of(".[", 1), path.size());
+  const Step step{path.substr(0, end), std::nullopt};
+  path.remove_prefix(end);
+  return step;
+}
+
+const Value* ItemOf(const Value& list, size_t index) {
+  return index < list.items().size() ? &list.items()[index] : nullptr;
+}
+
+const Value::Member* MemberOf(const Value& object, std::string_view key) {
+  const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
+  const Value::Member* found = nullptr;
+  for (const Value::Member& member : object.members()) {
+    if (member.first == key) return &member;
+    if (std::ranges::equal(member.first, key, {}, lower, lower)) found = &member;
+  }
+  return found;
+}
+
 }  // namespace
 
 std::string Change::ToString() const { return Located(source, line, path, text); }
@@ -90,11 +129,13 @@ void Draft::Turn(const Source& source, Version version) {
 }
 
 void Draft::Remark(Fate fate, std::string path, std::string today, std::string text) {
+  path = AsWritten(source_->document, path);
   const uint32_t line = source_->lines.Of(path);
   changes_.push_back({fate, source_->name, line, std::move(path), std::move(today), std::move(text)});
 }
 
 void Draft::Refuse(std::string path, std::string text) {
+  path = AsWritten(source_->document, path);
   const uint32_t line = source_->lines.Of(path);
   problems_.push_back({source_->name, line, std::move(path), std::move(text)});
 }
@@ -123,22 +164,25 @@ void Draft::ComesFrom(std::string today, std::string path) {
 }
 
 void Draft::TakeTodays(const std::vector<FieldError>& errors) {
-  for (const FieldError& error : errors) {
-    Origin origin{source_, error.path};
-    // The longest path in front of this one that is known to come from somewhere.
-    for (std::string head = error.path;;) {
-      if (const auto at = origins_.find(head); at != origins_.end()) {
-        std::string rest = error.path.substr(head.size());
-        if (at->second.path.empty() && rest.starts_with('.')) rest.erase(0, 1);
-        origin = {at->second.source, at->second.path + rest};
-        break;
-      }
-      const size_t end = head.find_last_of(".[");
-      if (end == std::string::npos) break;
-      head.resize(end);
+  for (const FieldError& error : errors) problems_.push_back(FromToday(error));
+}
+
+Problem Draft::FromToday(const FieldError& error) const {
+  Origin origin{source_, error.path};
+  // The longest path in front of this one that is known to come from somewhere.
+  for (std::string head = error.path;;) {
+    if (const auto at = origins_.find(head); at != origins_.end()) {
+      std::string rest = error.path.substr(head.size());
+      if (at->second.path.empty() && rest.starts_with('.')) rest.erase(0, 1);
+      origin = {at->second.source, at->second.path + rest};
+      break;
     }
-    problems_.push_back({origin.source->name, origin.source->lines.Of(origin.path), origin.path, error.text});
+    const size_t end = head.find_last_of(".[");
+    if (end == std::string::npos) break;
+    head.resize(end);
   }
+  const std::string path = AsWritten(origin.source->document, origin.path);
+  return {origin.source->name, origin.source->lines.Of(path), path, error.text};
 }
 
 ArgsList::Entry& ArgsList::Of(std::string_view name, const std::string& path) {
@@ -150,6 +194,34 @@ ArgsList::Entry& ArgsList::Of(std::string_view name, const std::string& path) {
 const ArgsList::Entry* ArgsList::Find(std::string_view name) const {
   const auto at = std::ranges::find(entries_, name, &Entry::name);
   return at == entries_.end() ? nullptr : &*at;
+}
+
+bool Exists(const Value& document, std::string_view path) {
+  const Value* at = &document;
+  for (std::string_view rest = path; !rest.empty() && at != nullptr;) {
+    const Step step = NextStep(rest);
+    at = step.index ? ItemOf(*at, *step.index) : at->Find(step.key);
+  }
+  return at != nullptr;
+}
+
+std::string AsWritten(const Value& document, std::string_view path) {
+  const Value* at = &document;
+  std::string written;
+  for (std::string_view rest = path; !rest.empty();) {
+    const Step step = NextStep(rest);
+    if (step.index) {
+      at = ItemOf(*at, *step.index);
+      if (at == nullptr) return written;
+      written += "[" + std::to_string(*step.index) + "]";
+      continue;
+    }
+    const Value::Member* member = MemberOf(*at, step.key);
+    if (member == nullptr) return rest.empty() ? Join(written, step.key) : written;
+    written = Join(written, member->first);
+    at = &member->second;
+  }
+  return written;
 }
 
 Value With(const Value& object, std::string_view key, Value value) {

@@ -68,6 +68,8 @@ class Draft {
 
   // What v1's own validation says of the document, as problems of the source.
   void TakeTodays(const std::vector<FieldError>& errors);
+  // The same for one of them.
+  Problem FromToday(const FieldError& error) const;
 
   std::vector<Change>& changes() { return changes_; }
   std::vector<Problem>& problems() { return problems_; }
@@ -113,6 +115,12 @@ struct ProfileDraft {
   config::Plugins plugins;
   ArgsList args;
 };
+
+// Whether there is something at `path`, written as ArgsReader writes it.
+bool Exists(const Value& document, std::string_view path);
+// The path as the document spells it, which may differ in case, and no longer than what it has there: a field that is
+// missing stays at the end, what would be inside of it does not.
+std::string AsWritten(const Value& document, std::string_view path);
 
 // `object` with the member set, in its place if it is there. REQUIRES: an object or null.
 Value With(const Value& object, std::string_view key, Value value);

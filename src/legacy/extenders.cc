@@ -127,7 +127,9 @@ Value SpellKeys(const Value& value, const std::vector<std::string_view>& keys) {
 Value ConvertExtenders(const Value& list, Draft& draft) {
   if (list.is_null()) return Value();
   if (list.kind() != Value::Kind::kArray) {
-    draft.Refuse("extenders", "Invalid value: must be a list");
+    const bool object = list.kind() == Value::Kind::kObject;
+    draft.Refuse("extenders", object ? "Invalid value: must be a list, not an object"
+                                     : "Invalid value: " + list.ToJson() + ": must be a list");
     return Value();
   }
   if (list.items().empty()) return Value();

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "legacy/load.h"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <utility>
 
 #include "api/json_value.h"
+#include "config/decode.h"
 #include "config/yaml_text.h"
 
 namespace berth::legacy {
@@ -42,6 +44,36 @@ Problem MoreThanOne(const std::string& name, const std::vector<SourceDocument>& 
           "more than one document; a configuration file holds one: here is " + kinds, true};
 }
 
+// Enabled plugins that nobody registered, by their paths in a document of v1.
+std::vector<FieldError> UnknownPlugins(const Value& document, const Registry& registry) {
+  std::vector<FieldError> errors;
+  const auto look = [&](const Value& set, const std::string& path, const std::string& what) {
+    const Value* enabled = set.Find("enabled");
+    for (size_t i = 0; enabled != nullptr && i < enabled->items().size(); ++i) {
+      const std::string name = StringOf(enabled->items()[i].Find("name"));
+      if (name.empty() || registry.Find(name) != nullptr) continue;
+      const Row* row = FindRow(RowKind::kPlugin, name);
+      const std::string quoted = Value::String(name).ToJson();
+      errors.push_back({path + ".enabled[" + std::to_string(i) + "].name",
+                        "Invalid value: " + quoted + ": " + what + " " + quoted + " does not exist" +
+                            (row == nullptr ? "" : ". " + std::string(row->text))});
+    }
+  };
+  const Value* profiles = document.Find("profiles");
+  for (size_t i = 0; profiles != nullptr && i < profiles->items().size(); ++i) {
+    const Value* plugins = profiles->items()[i].Find("plugins");
+    if (plugins == nullptr) continue;
+    const std::string path = "profiles[" + std::to_string(i) + "].plugins.";
+    if (const Value* multi = plugins->Find("multiPoint")) look(*multi, path + "multiPoint", "plugin");
+    for (size_t at = 0; at < kPointCount; ++at) {
+      const auto point = static_cast<Point>(at);
+      const std::string key = config::PluginsKey(point);
+      if (const Value* set = plugins->Find(key)) look(*set, path + key, std::string(ToString(point)) + "Plugin");
+    }
+  }
+  return errors;
+}
+
 void LoadOld(const Source& source, const Registry& registry, const LoadOptions& options, Loaded& loaded) {
   Draft draft(source, loaded.version);
   std::unique_ptr<Source> policy;
@@ -53,6 +85,12 @@ void LoadOld(const Source& source, const Registry& registry, const LoadOptions& 
   draft.TakeTodays(today.errors);
   loaded.config = std::move(today.config);
   for (Problem& problem : draft.problems()) loaded.problems.push_back(std::move(problem));
+  // As they are found in the files; those of a Policy that a file names after its own.
+  std::ranges::stable_sort(loaded.problems, {}, [&](const Problem& problem) {
+    return std::pair(problem.source != source.name, problem.line);
+  });
+  for (const FieldError& error : UnknownPlugins(loaded.document, registry))
+    loaded.unknown.push_back(draft.FromToday(error));
   loaded.changes = std::move(draft.changes());
 }
 
@@ -73,30 +111,10 @@ config::YamlComments CommentsOf(const Loaded& loaded, const std::string& name, s
   return comments;
 }
 
-bool Exists(const Value& document, std::string_view path) {
-  const Value* at = &document;
-  while (!path.empty() && at != nullptr) {
-    if (path.front() == '.') path.remove_prefix(1);
-    if (path.front() == '[') {
-      const size_t end = path.find(']');
-      if (end == std::string_view::npos) return false;
-      const size_t index = static_cast<size_t>(std::stoul(std::string(path.substr(1, end - 1))));
-      if (index >= at->items().size()) return false;
-      at = &at->items()[index];
-      path.remove_prefix(end + 1);
-      continue;
-    }
-    const size_t end = path.find_first_of(".[");
-    at = at->Find(path.substr(0, end));
-    path.remove_prefix(end == std::string_view::npos ? path.size() : end);
-  }
-  return at != nullptr;
-}
-
 }  // namespace
 
 std::string Loaded::Warning(const std::string& file) const {
-  if (version == Version::kV1) return "";
+  if (!IsOld(version)) return "";
   return file + " is a " +
          (version == Version::kPolicy ? "Policy" : "configuration of " + std::string(ToString(version))) +
          ", which kube-scheduler no longer reads; berth config convert writes it as " +
@@ -132,6 +150,8 @@ Loaded Load(std::string_view text, const std::string& name, const Registry& regi
       loaded.problems.push_back({name, source.lines.Of(one.path), one.path, one.text + hint, !hint.empty()});
     }
     loaded.config = std::move(today.config);
+    for (const FieldError& one : UnknownPlugins(source.document, registry))
+      loaded.unknown.push_back({name, source.lines.Of(one.path), one.path, one.text, true});
     return loaded;
   }
   if (loaded.version == Version::kPolicy && !options.no_policy.empty()) {
@@ -151,6 +171,9 @@ Loaded LoadFlags(Value document, const std::string& name, const Registry& regist
   source.name = name;
   source.document = std::move(document);
   LoadOld(source, registry, options, loaded);
+  // Nobody has written that document: the flag's name says it all.
+  for (Problem& problem : loaded.problems)
+    if (problem.source == name) problem.path.clear();
   return loaded;
 }
 

@@ -30,6 +30,8 @@ struct Loaded {
   Value document;  // of an old version: what it is in v1
   std::vector<Change> changes;
   std::vector<Problem> problems;
+  // Plugins that are enabled and that nobody registered: what is loaded can be written, but not run.
+  std::vector<Problem> unknown;
   bool ok() const { return problems.empty(); }
   // The one sentence about an old version that names the command that converts it; empty for v1.
   std::string Warning(const std::string& file) const;

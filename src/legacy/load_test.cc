@@ -240,9 +240,9 @@ foo: 1
             HasSubstr("dropped f:10: foo: unknown field \"foo\", which kubescheduler.config.k8s.io/v1alpha1 ignored")));
   EXPECT_EQ(
       Wrong(Head("v1alpha1") + "bindTimeoutSeconds: soon\nhardPodAffinitySymmetricWeight: 101\nschedulerName: 3\n"),
-      "f:5: schedulerName: Invalid value: 3: must be a string\n"
+      "f:3: bindTimeoutSeconds: Invalid value: \"soon\": must be an integer\n"
       "f:4: hardPodAffinitySymmetricWeight: Invalid value: 101: not in valid range [0, 100]\n"
-      "f:3: bindTimeoutSeconds: Invalid value: \"soon\": must be an integer\n");
+      "f:5: schedulerName: Invalid value: 3: must be a string\n");
 }
 
 TEST(LegacyLoadTest, ExtendersAreReadInBothSpellings) {
@@ -292,10 +292,10 @@ TEST(LegacyLoadTest, HalfConvertedFilesAreToldWhatIsLeft) {
   EXPECT_EQ(
       Wrong(Head("v1beta2") + "profiles:\n- plugins:\n    unreserve: {}\n  pluginConfig:\n  - name: NodeAffinity\n"
                               "    args: {apiVersion: kubescheduler.config.k8s.io/v1, addedAffinity: null}\n"),
-      "f:8: profiles[0].pluginConfig[0].args: no kind \"NodeAffinityArgs\" is registered for version "
-      "\"kubescheduler.config.k8s.io/v1\"\n"
       "f:5: profiles[0].plugins.unreserve: unknown field \"unreserve\" (a point of v1alpha1 and v1alpha2; reserve has "
-      "both since v1beta1)\n");
+      "both since v1beta1)\n"
+      "f:8: profiles[0].pluginConfig[0].args: no kind \"NodeAffinityArgs\" is registered for version "
+      "\"kubescheduler.config.k8s.io/v1\"\n");
 }
 
 TEST(LegacyLoadTest, WhatIsInTheWrongPlaceIsSentToTheRightOne) {
@@ -378,6 +378,166 @@ profiles:
                 HasSubstr("must be positive"))
         << weight;
   }
+}
+
+TEST(LegacyLoadTest, PluginsWithoutTheArgumentsTheyNeed) {
+  for (const char* version : {"v1alpha2", "v1beta1"}) {
+    for (const char* args : {"", "  pluginConfig: [{name: NodeLabel}, {name: ServiceAffinity, args: null}]\n",
+                             "  pluginConfig: [{name: NodeLabel, args: {}}, {name: ServiceAffinity, args: {}}]\n"}) {
+      const Loaded loaded = LoadText(Head(version) + R"(
+profiles:
+- plugins:
+    preFilter: {enabled: [{name: ServiceAffinity}]}
+    filter: {disabled: [{name: "*"}], enabled: [{name: NodeLabel}, {name: ServiceAffinity}, {name: NodeName}]}
+    score: {disabled: [{name: "*"}], enabled: [{name: NodeLabel, weight: 2}, {name: ServiceAffinity}]}
+)" + args);
+      ASSERT_TRUE(loaded.ok()) << version << args << loaded.problems[0].ToString();
+      EXPECT_EQ(ToString(TodaysSets(loaded.config, InTree())), "filter: NodeName; score:") << version << args;
+      EXPECT_THAT(Said(loaded), AllOf(HasSubstr("NodeLabel without labels rejects no node"),
+                                      HasSubstr("ServiceAffinity without affinityLabels rejects no node"),
+                                      HasSubstr("NodeLabel without preferences gives every node the same"),
+                                      HasSubstr("ServiceAffinity without antiAffinityLabelsPreference")))
+          << version << args;
+    }
+    const std::string ratio = Head(version) + R"(
+profiles:
+- plugins:
+    score: {disabled: [{name: "*"}], enabled: [{name: RequestedToCapacityRatio}]}
+)";
+    EXPECT_EQ(Wrong(ratio),
+              "f:6: profiles[0].plugins.score.enabled[0].name: Invalid value: \"RequestedToCapacityRatio\": needs "
+              "arguments in pluginConfig: a shape of at least one point\n");
+    EXPECT_EQ(Wrong(ratio + "  pluginConfig:\n  - name: RequestedToCapacityRatio\n    args: {resources: []}\n"),
+              "f:9: profiles[0].pluginConfig[0].args.shape: Required value: at least one point must be specified\n");
+  }
+}
+
+TEST(LegacyLoadTest, WhatServiceAffinityFiltersByIsRefusedWhereItFilters) {
+  const std::string args = "  pluginConfig: [{name: ServiceAffinity, args: {affinityLabels: [rack]}}]\n";
+  EXPECT_THAT(Wrong(Head("v1beta1") + "profiles:\n- plugins: {filter: {enabled: [{name: ServiceAffinity}]}}\n" + args),
+              HasSubstr("f:4: profiles[0].plugins.filter.enabled[0].name: Invalid value: \"ServiceAffinity\": Nothing "
+                        "today ties"));
+  EXPECT_EQ(Wrong(Head("v1beta1") + "profiles:\n- plugins: {score: {enabled: [{name: ServiceAffinity}]}}\n" + args),
+            "");
+}
+
+TEST(LegacyLoadTest, ArgumentsInAPolicyThatSayNothing) {
+  const Loaded loaded = LoadText(R"(kind: Policy
+apiVersion: v1
+predicates: [{name: a, argument: {labelsPresence: {}}}, {name: b, argument: {serviceAffinity: {labels: []}}}]
+priorities: []
+)");
+  ASSERT_TRUE(loaded.ok());
+  EXPECT_EQ(ToString(TodaysSets(loaded.config, InTree())), "filter: NodeUnschedulable TaintToleration; score:");
+  EXPECT_THAT(Said(loaded), AllOf(HasSubstr("dropped f:3: predicates[0]: a: without labels it rejects no node"),
+                                  HasSubstr("dropped f:3: predicates[1]: b: without labels it rejects no node")));
+  EXPECT_EQ(Wrong(R"(kind: Policy
+apiVersion: v1
+predicates:
+- {name: CheckNodeLabelPresence, argument: null}
+- {name: c, argument: {labelsPresence: null}}
+priorities:
+- {name: d, weight: 2, argument: {labelPreference: {}}}
+- {name: e, weight: 2, argument: {serviceAntiAffinity: {}}}
+- {name: f, weight: 2, argument: {requestedToCapacityRatioArguments: {}}}
+- {name: g, weight: 2, argument: {labelPreference: {label: a b}}}
+)"),
+            "f:4: predicates[0].name: Invalid value: \"CheckNodeLabelPresence\": this predicate needs its argument, "
+            "labelsPresence\n"
+            "f:5: predicates[1].argument: Invalid value: \"c\": exactly 1 predicate argument is required, numArgs: 0\n"
+            "f:7: priorities[0].argument.labelPreference.label: Required value: the label that d looks at\n"
+            "f:8: priorities[1].argument.serviceAntiAffinity.label: Required value: the label that e looks at\n"
+            "f:9: priorities[2].argument.requestedToCapacityRatioArguments.shape: Required value: at least one point "
+            "must be specified\n"
+            "f:10: priorities[3]: Invalid value: \"a b\": name part must consist of alphanumeric characters, '-', '_' "
+            "or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or "
+            "'123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')\n");
+}
+
+TEST(LegacyLoadTest, AWeightThatCannotBeReadIsToldOnce) {
+  EXPECT_EQ(
+      Wrong(R"(kind: Policy
+apiVersion: v1
+predicates: []
+priorities:
+- {name: NodeAffinityPriority, weight: 99999999999999999999}
+- {name: ImageLocalityPriority, weight: 1.5}
+- {name: InterPodAffinityPriority, weight: "3"}
+- {name: TaintTolerationPriority}
+- {name: BalancedResourceAllocation, weight: 3000000000}
+)"),
+      "f:5: priorities[0].weight: Invalid value: 100000000000000000000: must fit in 64 bits\n"
+      "f:6: priorities[1].weight: Invalid value: 1.5: must be an integer\n"
+      "f:7: priorities[2].weight: Invalid value: \"3\": must be an integer\n"
+      "f:8: priorities[3].weight: Invalid value: 0: priority TaintTolerationPriority should have a positive weight "
+      "applied to it or it has overflown\n"
+      "f:9: priorities[4].weight: Invalid value: 3000000000: must fit in 32 bits\n");
+}
+
+TEST(LegacyLoadTest, ArgumentsOfV1beta1AreStrictAlsoWhereThePluginIsGone) {
+  EXPECT_EQ(Wrong(Head("v1beta1") + R"(profiles:
+- pluginConfig:
+  - name: NodeLabel
+    args: {presentLabels: zone, absentLabel: [x]}
+  - name: ServiceAffinity
+    args: {labels: [x]}
+  - name: RequestedToCapacityRatio
+    args: {shape: [{utilisation: 3}], resources: 4}
+  - name: NodeResourcesMostAllocated
+    args: {resource: []}
+)"),
+            "f:6: profiles[0].pluginConfig[0].args.presentLabels: Invalid value: \"zone\": must be a list of strings\n"
+            "f:6: profiles[0].pluginConfig[0].args.absentLabel: unknown field \"absentLabel\"\n"
+            "f:8: profiles[0].pluginConfig[1].args.labels: unknown field \"labels\"\n"
+            "f:10: profiles[0].pluginConfig[2].args.shape[0].utilisation: unknown field \"utilisation\"\n"
+            "f:10: profiles[0].pluginConfig[2].args.resources: Invalid value: 4: must be a list\n"
+            "f:12: profiles[0].pluginConfig[3].args.resource: unknown field \"resource\"\n");
+}
+
+TEST(LegacyLoadTest, PathsLeadToWhatIsInTheFile) {
+  // Arguments that plugins of today get because of a label are not in the file.
+  EXPECT_THAT(Wrong(Head("v1alpha1") + R"(plugins:
+  score:
+    enabled: [{name: NodeLabel, weight: 2}]
+pluginConfig:
+- name: NodeLabel
+  args: {presentLabelsPreference: [""]}
+)"),
+              HasSubstr("f:5: plugins.score.enabled[0]: Invalid value: \"\": name part must be non-empty"));
+  // Keys are found in whatever case they are read.
+  EXPECT_EQ(Wrong(R"({"Predicates":[],
+"Priorities":[{"Name":"ImageLocalityPriority",
+"Weight":0}]})"),
+            "f:3: Priorities[0].Weight: Invalid value: 0: priority ImageLocalityPriority should have a positive weight "
+            "applied to it or it has overflown\n");
+}
+
+TEST(LegacyLoadTest, EntriesWithoutANameAreRefused) {
+  EXPECT_EQ(Wrong(Head("v1beta2") + "profiles:\n- plugins:\n    score: {enabled: [null, {weight: 3}]}\n"),
+            "f:5: profiles[0].plugins.score.enabled[0].name: Required value\n"
+            "f:5: profiles[0].plugins.score.enabled[1].name: Required value\n");
+}
+
+TEST(LegacyLoadTest, PluginsThatNobodyHasAreNamedButCanBeWritten) {
+  const Loaded loaded = LoadText(Head("v1alpha1") + R"(plugins:
+  unreserve:
+    enabled: [{name: sample-plugin}]
+  score:
+    enabled: [{name: sample-score}]
+)");
+  ASSERT_TRUE(loaded.ok());
+  ASSERT_EQ(loaded.unknown.size(), 2U);
+  EXPECT_EQ(
+      loaded.unknown[0].ToString(),
+      "f:7: plugins.score.enabled[0].name: Invalid value: \"sample-score\": ScorePlugin \"sample-score\" does not "
+      "exist");
+  EXPECT_EQ(loaded.unknown[1].ToString(),
+            "f:5: plugins.unreserve.enabled[0].name: Invalid value: \"sample-plugin\": ReservePlugin \"sample-plugin\" "
+            "does not exist");
+}
+
+TEST(LegacyLoadTest, WhatIsNoConfigurationIsNotCalledAnOldOne) {
+  EXPECT_EQ(LoadText("apiVersion: v1\nkind: ConfigMap\ndata: {a: b}\n").Warning("f"), "");
 }
 
 TEST(LegacyLoadTest, KeysOfABarePolicyMayBeGos) {

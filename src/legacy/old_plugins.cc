@@ -12,6 +12,7 @@
 
 #include "config/decode.h"
 #include "legacy/default_lists.h"
+#include "legacy/old_names.h"
 
 namespace berth::legacy {
 namespace {
@@ -30,6 +31,7 @@ void ReadList(ArgsReader& in, const char* field, std::vector<Listed>& out) {
     item.String("name", one.name);
     item.Int32("weight", one.weight);
     one.path = item.path();
+    if (!item.Has("name") && std::string_view(field) == "enabled") item.Complain("name", "Required value");
     out.push_back(std::move(one));
   });
 }
@@ -128,6 +130,28 @@ bool CheckKind(const std::string& name, const Value& args, const std::string& pa
   return true;
 }
 
+// The arguments of v1beta1's plugins that are gone since, which had types as all others.
+void CheckGoneArgs(const std::string& name, const Value& args, const std::string& path, Draft& draft) {
+  static const std::vector<std::string> kResources = {"resources"};
+  const auto at = AlphaArgs().find(name);
+  std::vector<FieldError> errors;
+  ArgsReader in(&args, path, &errors);
+  std::vector<std::string> labels;
+  for (const std::string& field : at == AlphaArgs().end() ? kResources : at->second) {
+    const bool shape = field == "shape";
+    if (shape || field == "resources") {
+      in.Objects(field, [&](ArgsReader& item) {
+        item.Raw(shape ? "utilization" : "name");
+        item.Raw(shape ? "score" : "weight");
+      });
+    } else {
+      in.Strings(field, labels);
+    }
+  }
+  in.Finish();
+  draft.Take(std::move(errors));
+}
+
 bool WasInTree(Version version, const std::string& name) {
   if (version == Version::kV1beta3) return TodaysPoints(name) != 0;
   return PointsThen(version, name) != 0 || name == "NodeResourceLimits";
@@ -137,6 +161,14 @@ bool WasInTree(Version version, const std::string& name) {
 
 bool OldSet::Disables(std::string_view name) const {
   return std::ranges::any_of(disabled, [&](const Listed& one) { return one.name == name || one.name == "*"; });
+}
+
+void CheckTwice(const OldSet& set, Draft& draft) {
+  std::set<std::string> seen;
+  for (const Listed& one : set.enabled) {
+    if (!one.name.empty() && !seen.insert(one.name).second)
+      draft.Refuse(Join(one.path, "name"), "Duplicate value: " + Quote(one.name));
+  }
 }
 
 OldPlugins ReadOldPlugins(ArgsReader& in, Draft& draft) {
@@ -188,6 +220,7 @@ ArgsList ReadOldArgs(ArgsReader& in, Draft& draft) {
       } else if (HadArgsKind(draft.version(), entry.name)) {
         if (!CheckKind(entry.name, entry.args, path, draft)) return;
         entry.args = Without(Without(entry.args, "kind"), "apiVersion");
+        if (WasRemoved(entry.name)) CheckGoneArgs(entry.name, entry.args, path, draft);
       }
     }
     out.Add(std::move(entry));

@@ -45,6 +45,11 @@ OldPlugins ReadOldPlugins(ArgsReader& in, Draft& draft);
 // The same for pluginConfig: arguments as they are, without a kind of their own.
 ArgsList ReadOldArgs(ArgsReader& in, Draft& draft);
 
+// Refuses names that a list enables twice.
+void CheckTwice(const OldSet& set, Draft& draft);
+
+// v1beta3's lists.
+void RenameBeta3(const OldPlugins& old, const ProfileContext& context, Draft& draft, ProfileDraft& profile);
 // The plugins and arguments of v1 that do the same. `old_args` is what ReadOldArgs gave.
 void ConvertPlugins(const OldPlugins& old, const ArgsList& old_args, const ProfileContext& context, Draft& draft,
                     ProfileDraft& profile);

@@ -100,6 +100,7 @@ struct Scored {
 struct Item {
   std::string name, path;
   int64_t weight = 0;
+  bool weighed = true;  // the weight could be read
   bool has_argument = false;
   int arguments = 0;
   // Of predicates.
@@ -124,8 +125,7 @@ class PolicyConversion {
       draft_.Remark(Fate::kChanged, "", "",
                     "no apiVersion. " + TextOf(RowKind::kReading, "Policy without apiVersion or kind"));
     }
-    std::vector<FieldError> errors;
-    ArgsReader in(&policy, "", &errors);
+    ArgsReader in(&policy, "", &errors_);
     ReadPredicates(in);
     ReadPriorities(in);
     in.Int("hardPodAffinitySymmetricWeight", hard_weight_, {0, 100, "not in valid range [0-100]"});
@@ -138,7 +138,7 @@ class PolicyConversion {
     const Value* extenders = in.Raw("extenders");
     in.Raw("kind");
     in.Finish();
-    draft_.Take(std::move(errors));
+    draft_.Take(std::move(errors_));
     PolicyRest rest;
     rest.extenders = ConvertExtenders(extenders == nullptr ? Value() : *extenders, draft_);
     TakeHardWeight();
@@ -210,6 +210,11 @@ class PolicyConversion {
       return draft_.Invalid(Join(item.path, "argument"), InQuotes(item.name),
                             "exactly 1 predicate argument is required, numArgs: " + std::to_string(item.arguments));
     }
+    const bool none = item.service_labels ? item.service_labels->empty() : item.labels->empty();
+    if (none) {
+      return draft_.Remark(Fate::kDropped, item.path, Today("plugins"),
+                           item.name + ": without labels it rejects no node");
+    }
     if (item.service_labels) {
       return draft_.Invalid(Join(item.path, "argument.serviceAffinity"), InQuotes(item.name),
                             TextOf(RowKind::kPredicate, "CheckServiceAffinity"));
@@ -245,7 +250,9 @@ class PolicyConversion {
       Item item;
       entry.String("name", item.name);
       item.path = entry.path();
+      const size_t before = errors_.size();
       entry.Int("weight", item.weight);
+      item.weighed = errors_.size() == before;
       item.has_argument = entry.Has("argument");
       entry.Object("argument", [&](ArgsReader& argument) {
         argument.Object("serviceAntiAffinity", [&](ArgsReader& service) {
@@ -274,7 +281,9 @@ class PolicyConversion {
 
   void TakePriority(Item item) {
     const std::string name_path = Join(item.path, "name");
-    if (item.weight <= 0 || item.weight >= kMaxTotalScore) {
+    if (!item.weighed) {
+      item.weight = 1;
+    } else if (item.weight <= 0 || item.weight >= kMaxTotalScore) {
       draft_.Invalid(Join(item.path, "weight"), std::to_string(item.weight),
                      "priority " + item.name + " should have a positive weight applied to it or it has overflown");
     } else if (item.weight > std::numeric_limits<int32_t>::max()) {
@@ -313,8 +322,11 @@ class PolicyConversion {
       return draft_.Invalid(Join(item.path, "argument"), InQuotes(item.name),
                             "exactly 1 priority argument is required, numArgs: " + std::to_string(item.arguments));
     }
+    const char* label = item.preferred_label ? "labelPreference.label" : "serviceAntiAffinity.label";
     if (item.ratio) {
       TakeRatio(item);
+    } else if ((item.preferred_label ? *item.preferred_label : *item.spread_label).empty()) {
+      draft_.Refuse(Join(item.path, "argument.") + label, "Required value: the label that " + item.name + " looks at");
     } else if (item.preferred_label) {
       TakePreference(item);
     } else {
@@ -534,6 +546,7 @@ class PolicyConversion {
 
   Draft& draft_;
   ProfileDraft& profile_;
+  std::vector<FieldError> errors_;
   std::set<std::string> predicates_;
   std::map<std::string, Scored> scores_;  // by priority
   LabelWishes wishes_;

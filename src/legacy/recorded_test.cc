@@ -150,9 +150,9 @@ TEST(RecordedTest, RefusedPoliciesAreRefusedInTheReleasesWordsWithLineAndPath) {
        "scoringStrategy; leave all but one out\n"},
       {R"({"kind":"Policy","apiVersion":"v1","extenders":[{"urlPrefix":"http://x","bindVerb":"b"},
 {"urlPrefix":"http://y","bindVerb":"b","prioritizeVerb":"p"}]})",
-       "p:2: extenders[1].weight: Invalid value: 0: must have a positive weight applied to it\n"
        "p:1: extenders: Invalid value: \"found 2 extenders implementing bind\": only one extender can implement "
-       "bind\n"},
+       "bind\n"
+       "p:2: extenders[1].weight: Invalid value: 0: must have a positive weight applied to it\n"},
   };
   for (const auto& c : cases) EXPECT_EQ(AllProblems(Load(c.text, "p", Builtin())), c.want) << c.text;
 }

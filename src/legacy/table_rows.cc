@@ -144,7 +144,8 @@ constexpr auto kRows = std::to_array<Row>({
      "Today the labels are asked for by NodeAffinity's addedAffinity, which also obeys the pods' own node affinity."},
     {kPlugin, "ServiceAffinity", "v1alpha1 - v1beta1", kRefused, "",
      "Nothing today ties a service's pods to the node labels of the first of them; the nearest thing is podAffinity in "
-     "the pods, with that label as topologyKey. At score it becomes a default constraint of PodTopologySpread."},
+     "the pods, with that label as topologyKey. At score it becomes a default constraint of PodTopologySpread; without "
+     "affinityLabels it rejected no node and is dropped."},
     {kPlugin, "NodePreferAvoidPods", "v1alpha1 - v1beta1", kDropped, "",
      "It obeyed the node annotation scheduler.alpha.kubernetes.io/preferAvoidPods, which is gone since 1.23; a taint "
      "with effect PreferNoSchedule keeps pods away today."},
@@ -202,7 +203,10 @@ constexpr auto kRows = std::to_array<Row>({
      "told, and preemption sees other candidates."},
     {kField, "predicates[].argument, priorities[].argument", "Policy", kChanged, "",
      "See CheckNodeLabelPresence, CheckServiceAffinity, NodeLabelPriority, ServiceAntiAffinityPriority and "
-     "RequestedToCapacityRatioPriority. Under any other registered name the releases lost it; here that is an error."},
+     "RequestedToCapacityRatioPriority. Under any other registered name the releases lost it; here that is an error. "
+     "So "
+     "is a name that needs an argument and has none, which 1.18 took for nothing and 1.22 refused, and a "
+     "labelPreference or serviceAntiAffinity without a label."},
     {kField, "priorities[].weight", "Policy", kSame, "weight",
      "At least 1. The releases cut what is larger than 32 bits; here that is an error."},
 

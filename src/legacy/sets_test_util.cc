@@ -35,22 +35,22 @@ ReleasePoints ParsePoints(const std::string& text) {
   return points;
 }
 
-Expected ExpectedToday(const ReleasePoints& then) {
+std::string TodaysName(const std::string& plugin) {
+  if (plugin == "EBSLimits" || plugin == "GCEPDLimits" || plugin == "AzureDiskLimits" || plugin == "CinderLimits")
+    return "NodeVolumeLimits";
+  return plugin == "SelectorSpread" || plugin == "DefaultPodTopologySpread" ? "PodTopologySpread" : plugin;
+}
+
+Expected ExpectedToday(const ReleasePoints& then, const std::set<std::string>& idle) {
   Expected out;
   const auto at = [&](const char* point) {
     const auto found = then.find(point);
     return found == then.end() ? std::vector<std::string>() : found->second;
   };
   for (const std::string& name : at("Filter")) {
-    if (name == "EBSLimits" || name == "GCEPDLimits" || name == "AzureDiskLimits" || name == "CinderLimits") {
-      out.sets.filter.insert("NodeVolumeLimits");
-    } else if (name == "NodeLabel") {
-      out.sets.filter.insert("NodeAffinity");
-    } else if (name == "ServiceAffinity") {
-      out.refused = true;
-    } else {
-      out.sets.filter.insert(name);
-    }
+    if (idle.contains("Filter " + name)) continue;
+    out.refused |= name == "ServiceAffinity";
+    out.sets.filter.insert(name == "NodeLabel" ? "NodeAffinity" : TodaysName(name));
   }
   int strategies = 0;
   int64_t labels = 0, spread = 0, selector = 0, service = 0;
@@ -58,6 +58,7 @@ Expected ExpectedToday(const ReleasePoints& then) {
     const size_t equals = entry.find('=');
     const std::string name = entry.substr(0, equals);
     const int64_t weight = std::stoll(entry.substr(equals + 1));
+    if (idle.contains("Score " + name)) continue;
     if (name == "NodeResourcesLeastAllocated" || name == "NodeResourcesMostAllocated" ||
         name == "RequestedToCapacityRatio") {
       ++strategies;
@@ -70,7 +71,7 @@ Expected ExpectedToday(const ReleasePoints& then) {
       selector = weight;
     } else if (name == "ServiceAffinity") {
       service = weight;
-    } else if (name != "NodePreferAvoidPods") {
+    } else if (name != "NodePreferAvoidPods" && name != "VolumeBinding") {
       out.sets.score[name] = weight;
     }
   }
@@ -98,6 +99,26 @@ Sets TodaysSets(const config::SchedulerConfiguration& config, const Registry& re
   for (const char* name : {"DynamicResources", "NodeDeclaredFeatures"}) sets.filter.erase(name);
   for (const char* name : {"DynamicResources", "VolumeBinding"}) sets.score.erase(name);
   return sets;
+}
+
+PointNames TodaysPointNames(const config::SchedulerConfiguration& config, const Registry& registry,
+                            const std::string& profile) {
+  PointNames points;
+  const util::SystemClock clock;
+  const auto engine = framework::Engine::Make(config, registry, clock);
+  for (size_t i = 0; i < kPointCount; ++i) {
+    const auto point = static_cast<Point>(i);
+    std::set<std::string>& names = points[point];
+    if (!engine.ok()) {
+      names.insert("no engine: " + engine.error().text());
+      continue;
+    }
+    for (const auto& [name, made] : (*engine)->profiles()) {
+      if (name != profile) continue;
+      for (const config::PluginRef& ref : framework::PluginsAt(*made, point)) names.insert(ref.name);
+    }
+  }
+  return points;
 }
 
 bool IsAcceptedToday(const std::string& error) {

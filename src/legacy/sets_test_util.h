@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "berth/plugin.h"
 #include "berth/registry.h"
 #include "legacy/load.h"
 
@@ -27,14 +28,21 @@ ReleasePoints ParsePoints(const std::string& text);
 // What must be there today after the changes that the table names.
 struct Expected {
   Sets sets;
-  bool refused = false;       // nothing today does the same
-  bool spread_weight = true;  // PodTopologySpread's weight is that of one plugin
+  bool refused = false;  // nothing today does the same
 };
-Expected ExpectedToday(const ReleasePoints& then);
+// `idle`: those of the release's plugins that arguments gave nothing to do, such as "Filter NodeLabel".
+Expected ExpectedToday(const ReleasePoints& then, const std::set<std::string>& idle = {});
+// What an old plugin is called that is there under another name.
+std::string TodaysName(const std::string& plugin);
 
 // Of the profile of that name, or of the only one; complains about nothing: the configuration must load.
 Sets TodaysSets(const config::SchedulerConfiguration& config, const Registry& registry,
                 const std::string& profile = "");
+
+// Who serves which point, of the profile of that name.
+using PointNames = std::map<Point, std::set<std::string>>;
+PointNames TodaysPointNames(const config::SchedulerConfiguration& config, const Registry& registry,
+                            const std::string& profile);
 
 // Whether Berth reads what the release refused with that error, as the table says.
 bool IsAcceptedToday(const std::string& error);

@@ -12,13 +12,13 @@ case $release in
   v1.28.15) source=r27 staging=v0.28.15 ;;
   *) echo "usage: legacy-build.sh v1.18.20|v1.22.17|v1.27.16|v1.28.15" >&2; exit 2 ;;
 esac
-hash=$(cat "$here/legacy-build.sh" "$here/legacy/$source/main.go" | sha256sum | cut -c1-16)
+hash=$(cat "$here/legacy-build.sh" "$here/legacy/frame/frame.go" "$here/legacy/$source"/*.go | sha256sum | cut -c1-16)
 folder=${BERTH_ORACLE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/berth}/legacy-$release-$hash
 if [ ! -x "$folder/legacy" ]; then
   command -v go >/dev/null || { echo "legacy-build.sh: no go on PATH" >&2; exit 2; }
   echo "building the reader of $release (minutes, the first time)" >&2
   mkdir -p "$folder/empty"
-  cp "$here/legacy/$source/main.go" "$folder/main.go"
+  cp "$here/legacy/frame/frame.go" "$here/legacy/$source"/*.go "$folder"
   cd "$folder"
   modules=$(go mod download -json "k8s.io/kubernetes@$release" | sed -n 's/^.*"GoMod": "\(.*\)",$/\1/p')
   {
@@ -31,14 +31,19 @@ if [ ! -x "$folder/legacy" ]; then
       echo "require github.com/modern-go/reflect2 v1.0.2" ;;
     esac
     sed -n 's|^[[:space:]]*\(k8s.io/[a-z-]*\) v0.0.0$|\1|p' "$modules" | sort -u | while read -r module; do
-      echo "replace $module => $module $staging"
+      # Of these the last releases are not to be had; nothing that is judged depends on them.
+      case $release:$module in
+        v1.27.16:k8s.io/cloud-provider | v1.27.16:k8s.io/csi-translation-lib | v1.27.16:k8s.io/mount-utils | \
+          v1.27.16:k8s.io/dynamic-resource-allocation | v1.27.16:k8s.io/controller-manager) echo "replace $module => $module v0.27.8" ;;
+        *) echo "replace $module => $module $staging" ;;
+      esac
     done
     case $release in v1.18.*) echo "replace vbom.ml/util => ./empty" ;; esac
   } >go.mod
   printf 'module vbom.ml/util\n' >empty/go.mod
   printf 'package util\n' >empty/util.go
   CGO_ENABLED=0 GOFLAGS=-mod=mod go mod tidy >&2
-  CGO_ENABLED=0 GOFLAGS="-mod=mod -buildvcs=false" go build -p 2 -o legacy.$$ . >&2
+  CGO_ENABLED=0 GOFLAGS="-mod=mod -buildvcs=false" go build -p 2 -tags "$release" -o legacy.$$ . >&2
   mv legacy.$$ legacy
 fi
 echo "$folder/legacy"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # legacy-record.sh [--seed S] [--count N] OUT.jsonl: made-up old configurations, each read by the kube-scheduler release that
-# it is for, with that release's own code (legacy-build.sh: about six minutes of CPU, the first time). The same seed gives the
+# it is for, with that release's own code (legacy-build.sh: about ten minutes of CPU, the first time). The same seed gives the
 # same cases. What is committed: legacy-record.sh /tmp/r.jsonl && gzip -9n < /tmp/r.jsonl > ../legacy/recorded.jsonl.gz
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)

@@ -89,6 +89,21 @@ func (g gen) resources() list {
 	return out
 }
 
+// What needs arguments without them, in all the ways of saying nothing.
+func (g gen) hollow(entry object, key string, inside ...string) {
+	switch n := g.Intn(4 + 2*len(inside)); {
+	case n < 2:
+	case n < 3:
+		entry[key] = nil
+	case n < 4:
+		entry[key] = object{}
+	case n < 4+len(inside):
+		entry[key] = object{inside[n-4]: object{}}
+	default:
+		entry[key] = object{inside[n-4-len(inside)]: nil}
+	}
+}
+
 func (g gen) policy() object {
 	out := object{"kind": "Policy", "apiVersion": "v1"}
 	if g.chance(80) {
@@ -108,6 +123,11 @@ func (g gen) policy() object {
 		}
 		if g.chance(3) {
 			entries = append(entries, object{"name": "both", "argument": object{}})
+		}
+		if g.chance(6) {
+			entry := object{"name": g.one([]string{"CheckNodeLabelPresence", "CheckServiceAffinity", "labels"})}
+			g.hollow(entry, "argument", "labelsPresence", "serviceAffinity")
+			entries = append(entries, entry)
 		}
 		out["predicates"] = entries
 	}
@@ -149,6 +169,12 @@ func (g gen) policy() object {
 		}
 		if g.chance(4) {
 			add("NoSuchPriority", nil)
+		}
+		if g.chance(6) {
+			add(g.one([]string{"NodeLabel", "ServiceAffinity", "RequestedToCapacityRatio", "RequestedToCapacityRatioPriority",
+				"NodeLabelPriority", "ServiceAntiAffinityPriority", "labels"}), nil)
+			g.hollow(entries[len(entries)-1].(object), "argument", "labelPreference", "serviceAntiAffinity",
+				"requestedToCapacityRatioArguments")
 		}
 		out["priorities"] = entries
 	}
@@ -288,11 +314,36 @@ func (g gen) plugins(e era) object {
 	if set, there := out["score"].(object); there && e.custom && g.chance(15) {
 		set["enabled"] = append(without(set), object{"name": "NodeLabel", "weight": 1 + g.Intn(5)})
 	}
+	if set, there := out["score"].(object); there && e.custom && g.chance(10) {
+		set["enabled"] = append(without(set), object{"name": "ServiceAffinity", "weight": 1 + g.Intn(5)})
+	}
 	if set, there := out["filter"].(object); there && e.custom && g.chance(25) {
 		set["enabled"] = append(without(set), object{"name": "NodeLabel"})
 	}
+	if set, there := out["filter"].(object); there && e.custom && g.chance(4) {
+		set["enabled"] = append(without(set), object{"name": "ServiceAffinity"})
+	}
 	if e.release == "v1.27.16" && g.chance(30) {
-		out["multiPoint"] = object{"disabled": list{object{"name": "*"}}}
+		multi := object{}
+		if g.chance(60) {
+			multi["disabled"] = list{object{"name": g.one([]string{"*", "ImageLocality", "DefaultPreemption"})}}
+		}
+		if g.chance(60) {
+			multi["enabled"] = list{object{"name": g.one(append([]string{"CinderLimits", "SelectorSpread"}, e.score...)), "weight": 7}}
+		}
+		out["multiPoint"] = multi
+	}
+	if g.chance(8) {
+		out["reserve"] = object{"disabled": names([]string{g.one([]string{"VolumeBinding", "*"})})}
+	}
+	if !e.alpha && g.chance(8) {
+		out["postFilter"] = object{"disabled": names([]string{g.one([]string{"DefaultPreemption", "*"})})}
+	}
+	if g.chance(4) {
+		out["bind"] = object{"disabled": names([]string{g.one([]string{"DefaultBinder", "*"})})}
+	}
+	if g.chance(2) {
+		out["queueSort"] = object{"disabled": names([]string{"*"})}
 	}
 	if e.version == "v1beta3" && g.chance(40) {
 		multi := object{}
@@ -340,14 +391,50 @@ func (g gen) pluginConfig(e era) list {
 		add("NodeResourcesLeastAllocated", object{"resources": g.resources()})
 	}
 	if e.custom {
-		// Both need arguments to be of use; the ratio cannot be made without.
-		args := object{"shape": g.shape()}
+		// All three need arguments to be of use; the ratio cannot be made without.
+		args := object{}
+		if g.chance(90) {
+			args["shape"] = g.shape()
+		}
 		if g.chance(60) {
 			args["resources"] = g.resources()
 		}
-		add("RequestedToCapacityRatio", args)
-		add("NodeLabel", object{"presentLabels": list{"zone"}, "absentLabels": list{"rack"},
-			"presentLabelsPreference": list{"disk"}})
+		if g.chance(90) {
+			add("RequestedToCapacityRatio", args)
+		}
+		args = object{}
+		for key, value := range map[string]string{"presentLabels": "zone", "absentLabels": "rack",
+			"presentLabelsPreference": "disk", "absentLabelsPreference": "old"} {
+			args[key] = list{value}
+		}
+		switch g.Intn(8) {
+		case 0: // nothing at all
+		case 1:
+			out = append(out, object{"name": "NodeLabel"})
+		case 2:
+			add("NodeLabel", object{})
+		case 3:
+			delete(args, "presentLabels")
+			delete(args, "absentLabels")
+			add("NodeLabel", args)
+		case 4:
+			delete(args, "presentLabelsPreference")
+			delete(args, "absentLabelsPreference")
+			add("NodeLabel", args)
+		case 5:
+			args["presentLabels"], args["presentLabelsPreference"] = list{}, nil
+			add("NodeLabel", args)
+		default:
+			add("NodeLabel", args)
+		}
+		switch g.Intn(4) {
+		case 0:
+			out = append(out, object{"name": "ServiceAffinity", "args": nil})
+		case 1:
+			add("ServiceAffinity", object{"affinityLabels": list{}})
+		case 2:
+			add("ServiceAffinity", object{"antiAffinityLabelsPreference": g.some(labels, 1)})
+		}
 	}
 	if !e.alpha && g.chance(10) {
 		add("NodeAffinity", object{"addedAffinity": object{"requiredDuringSchedulingIgnoredDuringExecution": object{
@@ -356,17 +443,22 @@ func (g gen) pluginConfig(e era) list {
 	return out
 }
 
-func (g gen) config(e era) object {
-	out := object{"apiVersion": "kubescheduler.config.k8s.io/" + e.version, "kind": "KubeSchedulerConfiguration"}
-	profile := object{}
-	if g.chance(40) {
-		profile["schedulerName"] = "my-scheduler"
-	}
+func (g gen) profile(e era) object {
+	out := object{}
 	if g.chance(85) {
-		profile["plugins"] = g.plugins(e)
+		out["plugins"] = g.plugins(e)
 	}
 	if args := g.pluginConfig(e); len(args) > 0 {
-		profile["pluginConfig"] = args
+		out["pluginConfig"] = args
+	}
+	return out
+}
+
+func (g gen) config(e era) object {
+	out := object{"apiVersion": "kubescheduler.config.k8s.io/" + e.version, "kind": "KubeSchedulerConfiguration"}
+	profile := g.profile(e)
+	if g.chance(40) {
+		profile["schedulerName"] = "my-scheduler"
 	}
 	if e.version == "v1alpha1" {
 		for key, value := range profile {
@@ -383,7 +475,14 @@ func (g gen) config(e era) object {
 		}
 	} else {
 		if g.chance(85) {
-			out["profiles"] = list{profile}
+			profiles := list{profile}
+			if g.chance(15) {
+				profile["schedulerName"] = g.one([]string{"a", "b", "c", "d", "other-scheduler"})
+				other := g.profile(e)
+				other["schedulerName"] = "other-scheduler"
+				profiles = append(profiles, other)
+			}
+			out["profiles"] = profiles
 		}
 		if extenders := g.extenders(e.nanoseconds); len(extenders) > 0 {
 			out["extenders"] = extenders

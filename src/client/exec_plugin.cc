@@ -103,7 +103,9 @@ std::string ExecInfo(const ExecConfig& config, bool interactive) {
 }
 
 ExecPlugin::ExecPlugin(ExecConfig config, ExecPluginOptions options)
-    : config_(std::move(config)), options_(std::move(options)) {}
+    : config_(std::move(config)),
+      options_(std::move(options)),
+      tally_(options_.tally != nullptr ? *options_.tally : ExecPluginTally::OfProcess()) {}
 
 ExecPlugin::~ExecPlugin() {
   stop_ = true;
@@ -112,6 +114,7 @@ ExecPlugin::~ExecPlugin() {
     changed_.notify_all();
   }
   if (thread_.joinable()) thread_.join();
+  tally_.Expires(this, std::nullopt);
 }
 
 std::shared_ptr<ExecPlugin> ExecPlugin::Shared(const ExecConfig& config) {
@@ -131,9 +134,10 @@ std::shared_ptr<ExecPlugin> ExecPlugin::Shared(const ExecConfig& config) {
 
 std::optional<std::string> ExecPlugin::KnownHeader() const {
   if (!header_) return std::nullopt;
-  const Time now = options_.now ? options_.now() : util::SystemClock().Now();
-  return expires_ && now > *expires_ ? std::nullopt : header_;
+  return expires_ && Now() > *expires_ ? std::nullopt : header_;
 }
+
+Time ExecPlugin::Now() const { return options_.now ? options_.now() : util::SystemClock().Now(); }
 
 std::optional<std::string> ExecPlugin::Known() {
   const std::lock_guard lock(mutex_);
@@ -174,6 +178,7 @@ void ExecPlugin::Work() {
     if (answer.ok()) {
       // Before anybody connects with it.
       identity_->Set(answer->certificate_data, answer->key_data);
+      NoteCertificate(answer->certificate_data);
     }
     lock.lock();
     failure_.reset();
@@ -207,6 +212,31 @@ void ExecPlugin::TellTheLate() {
   for (const Waiter& waiter : late) waiter.done(error.Wrap("getting credentials"));
 }
 
+void ExecPlugin::NoteCertificate(const std::string& certificate) {
+  if (certificate == certificate_) return;
+  if (dates_) tally_.Rotated(static_cast<double>((Now() - dates_->not_before).ns) / 1e9);
+  certificate_ = certificate;
+  dates_ = net::DatesOf(certificate);
+  tally_.Expires(this, dates_ ? std::optional(dates_->not_after) : std::nullopt);
+}
+
+// client-go sees what Go tells of a process: -1 for one that a signal has ended, which is how we end one.
+void ExecPlugin::Count(const util::ProgramResult& result) {
+  switch (result.end) {
+    case util::ProgramEnd::kExited:
+      return tally_.Called(result.code, result.code == 0 ? "no_error" : "plugin_execution_error");
+    case util::ProgramEnd::kMissing:
+      return tally_.Called(1, "plugin_not_found_error");
+    case util::ProgramEnd::kLate:
+    case util::ProgramEnd::kTooMuch:
+      return tally_.Called(-1, "plugin_execution_error");
+    case util::ProgramEnd::kFailed:
+      return tally_.Called(1, "client_internal_error");
+    case util::ProgramEnd::kStopped:
+      return;
+  }
+}
+
 Result<ExecCredential> ExecPlugin::Run() {
   util::ForbidCoreDumps();
   const Result<bool> interactive = Interactive(config_.mode);
@@ -223,6 +253,7 @@ Result<ExecCredential> ExecPlugin::Run() {
   call.stop = &stop_;
   call.meanwhile = [this] { TellTheLate(); };
   const util::ProgramResult result = util::RunProgram(call);
+  Count(result);
   const std::string what = "exec: executable " + config_.command;
   switch (result.end) {
     case util::ProgramEnd::kExited:

@@ -16,9 +16,12 @@
 
 #include "berth/clock.h"
 #include "berth/error.h"
+#include "client/exec_plugin_tally.h"
 #include "client/kubeconfig.h"
+#include "net/certificates.h"
 #include "net/tls.h"
 #include "util/deadline.h"
+#include "util/run_program.h"
 
 namespace berth::client {
 
@@ -29,6 +32,7 @@ struct ExecPluginOptions {
   // for every request that waits.
   Duration failure_lasts = Duration::Seconds(1);
   std::function<Time()> now = nullptr;  // dates, for what expires; null: the system's
+  ExecPluginTally* tally = nullptr;     // which outlives the plugin; null: that of the process
 };
 
 // What a program has answered.
@@ -79,12 +83,19 @@ class ExecPlugin {
   };
   void Work();
   Result<ExecCredential> Run();
+  void Count(const util::ProgramResult& result);
+  void NoteCertificate(const std::string& certificate);
+  Time Now() const;
   void TellTheLate();
 
   const ExecConfig config_;
   const ExecPluginOptions options_;
   const std::shared_ptr<net::TlsIdentity> identity_ = std::make_shared<net::TlsIdentity>();
   std::atomic<bool> stop_{false};
+  ExecPluginTally& tally_;
+  // Of the last answer. On the plugin's thread.
+  std::string certificate_;
+  std::optional<net::CertificateDates> dates_;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

@@ -25,6 +25,7 @@ namespace berth::client {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -233,6 +234,51 @@ TEST_F(ExecPluginTest, WhoeverWaitsAtItsEndHearsOfIt) {
     plugin.Ask([&said](const Result<std::string>& header) { said = header.ok() ? *header : header.error().text(); });
   }
   EXPECT_EQ(said, "getting credentials: cancelled");
+}
+
+TEST_F(ExecPluginTest, CallsAndCertificatesAreCounted) {
+  ExecPluginTally tally;
+  Time now{5'000'000'000'000'000'000};
+  ExecPluginOptions options;
+  options.tally = &tally;
+  options.now = [&now] { return now; };
+  options.failure_lasts = Duration{0};
+  options.max_output = 100000;
+  EXPECT_THAT(Once("exit 3", options), HasSubstr("exit code 3"));
+  EXPECT_THAT(Once("cat /dev/zero", options), HasSubstr("wrote more than"));
+  ExecConfig missing = Cat();
+  missing.command = folder_.Path("none");
+  {
+    ExecPlugin plugin(missing, options);
+    Await(plugin);
+  }
+  const auto show = [&](const net::TestIdentity& identity) {
+    SetAnswer("{\"clientCertificateData\":" + Value::String(identity.certificate_pem).ToJson() +
+              ",\"clientKeyData\":" + Value::String(identity.key_pem).ToJson() + "}");
+  };
+  {
+    const net::TestIdentity first = net::MakeIdentity("a"), second = net::MakeIdentity("b");
+    now = net::DatesOf(first.certificate_pem)->not_before + Duration::Seconds(100);
+    ExecPlugin plugin(Cat(), options);
+    show(first);
+    EXPECT_EQ(Await(plugin), "");
+    EXPECT_EQ(tally.FirstExpiry(), net::DatesOf(first.certificate_pem)->not_after);
+    uint64_t seen = 0;
+    EXPECT_THAT(tally.RotationsSince(seen), ElementsAre());
+    plugin.Refuse("");
+    EXPECT_EQ(Await(plugin), "");
+    EXPECT_THAT(tally.RotationsSince(seen), ElementsAre()) << "it is the same";
+    show(second);
+    plugin.Refuse("");
+    EXPECT_EQ(Await(plugin), "");
+    EXPECT_THAT(tally.RotationsSince(seen), ElementsAre(100));
+    EXPECT_EQ(tally.FirstExpiry(), net::DatesOf(second.certificate_pem)->not_after);
+  }
+  EXPECT_EQ(tally.FirstExpiry(), std::nullopt) << "it has gone";
+  EXPECT_EQ(tally.calls(), (ExecPluginTally::Calls{{{-1, "plugin_execution_error"}, 1},
+                                                   {{0, "no_error"}, 3},
+                                                   {{1, "plugin_not_found_error"}, 1},
+                                                   {{3, "plugin_execution_error"}, 1}}));
 }
 
 TEST_F(ExecPluginTest, EqualConfigsShareOne) {

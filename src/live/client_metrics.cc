@@ -2,7 +2,11 @@
 // Upstream: component-base/metrics/prometheus/restclient/metrics.go, client-go/rest/request.go (v0.36.4).
 #include "live/client_metrics.h"
 
+#include <limits>
+#include <optional>
 #include <vector>
+
+#include "util/system_clock.h"
 
 namespace berth::live {
 namespace {
@@ -19,7 +23,49 @@ const std::vector<double>& BytesBuckets() {
   return kBuckets;
 }
 
+const std::vector<double>& AgeBuckets() {
+  static const std::vector<double> kBuckets = {600,     1800,    3600,     14400,    86400,    604800,
+                                               2592000, 7776000, 15552000, 31104000, 124416000};
+  return kBuckets;
+}
+
 }  // namespace
+
+ClientMetrics::ClientMetrics(Metrics& metrics, const client::ExecPluginTally& plugins)
+    : metrics_(metrics),
+      plugins_(plugins),
+      plugin_ttl_(metrics.gauge("rest_client_exec_plugin_ttl_seconds",
+                                "Gauge of the shortest TTL (time-to-live) of the client certificate(s) managed by the "
+                                "auth exec plugin. The value is in seconds until certificate expiry (negative if "
+                                "already expired). If auth exec plugins are unused or manage no TLS certificates, the "
+                                "value will be +INF.")),
+      plugin_rotations_(metrics.histogram(
+          "rest_client_exec_plugin_certificate_rotation_age",
+          "Histogram of the number of seconds the last auth exec plugin client certificate lived before being rotated. "
+          "If auth exec plugin client certificates are unused, histogram will contain no data.",
+          AgeBuckets())) {
+  metrics.BeforeText([this] { LookAtPlugins(); });
+}
+
+void ClientMetrics::LookAtPlugins() {
+  const std::optional<Time> ends = plugins_.FirstExpiry();
+  plugin_ttl_.Set(ends ? static_cast<double>((*ends - util::SystemClock().Now()).ns) / 1e9
+                       : std::numeric_limits<double>::infinity());
+  for (const double age : plugins_.RotationsSince(rotations_seen_)) plugin_rotations_.Observe(age);
+  for (const auto& [call, count] : plugins_.calls()) {
+    uint64_t& seen = plugin_calls_seen_[call];
+    if (seen == count) continue;
+    metrics_
+        .counter(
+            "rest_client_exec_plugin_call_total",
+            "Number of calls to an exec plugin, partitioned by the type of event encountered (no_error, "
+            "plugin_execution_error, plugin_not_found_error, client_internal_error) and an optional exit code. The "
+            "exit code will be set to 0 if and only if the plugin call was successful.",
+            {{"call_status", call.second}, {"code", std::to_string(call.first)}})
+        .Add(static_cast<double>(count - seen));
+    seen = count;
+  }
+}
 
 ClientMetrics::OfVerb& ClientMetrics::Of(const std::string& host, const std::string& method) {
   const Key key(host, method);

@@ -5,10 +5,12 @@
 
 #include "live/client_metrics.h"
 #include "live/serving_metrics.h"
+#include "util/system_clock.h"
 
 namespace berth::live {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -34,6 +36,36 @@ TEST(ClientMetricsTest, RequestsAreCountedAsClientGoDoes) {
            "rest_client_response_size_bytes_bucket{host=\"h:6443\",verb=\"POST\",le=\"4096\"} 1\n",
        })
     EXPECT_THAT(text, HasSubstr(line));
+}
+
+TEST(ClientMetricsTest, ExecPluginsAreCountedAsClientGoDoes) {
+  client::ExecPluginTally plugins;
+  util::Metrics metrics;
+  const ClientMetrics client(metrics, plugins);
+  EXPECT_THAT(metrics.Text(), AllOf(HasSubstr("rest_client_exec_plugin_ttl_seconds +Inf\n"),
+                                    HasSubstr("rest_client_exec_plugin_certificate_rotation_age_count 0\n"),
+                                    Not(HasSubstr("rest_client_exec_plugin_call_total"))));
+  plugins.Called(0, "no_error");
+  plugins.Called(0, "no_error");
+  plugins.Called(3, "plugin_execution_error");
+  plugins.Rotated(700);
+  int far = 0, near = 0;  // two plugins
+  plugins.Expires(&far, util::SystemClock().Now() + Duration::Seconds(1'000'000));
+  plugins.Expires(&near, Time{});
+  (void)metrics.Text();
+  plugins.Called(0, "no_error");
+  plugins.Rotated(100);
+  const std::string text = metrics.Text();
+  for (const char* line : {
+           "rest_client_exec_plugin_call_total{call_status=\"no_error\",code=\"0\"} 3\n",
+           "rest_client_exec_plugin_call_total{call_status=\"plugin_execution_error\",code=\"3\"} 1\n",
+           "rest_client_exec_plugin_certificate_rotation_age_bucket{le=\"600\"} 1\n",
+           "rest_client_exec_plugin_certificate_rotation_age_bucket{le=\"1800\"} 2\n",
+           "rest_client_exec_plugin_ttl_seconds -",
+       })
+    EXPECT_THAT(text, HasSubstr(line));
+  plugins.Expires(&near, std::nullopt);
+  EXPECT_THAT(metrics.Text(), HasSubstr("rest_client_exec_plugin_ttl_seconds 9999"));
 }
 
 TEST(ServingMetricsTest, WhoAskedIsCountedByResultAndNotByName) {

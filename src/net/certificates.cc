@@ -9,7 +9,10 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -118,6 +121,26 @@ std::vector<std::string> DnsNamesOf(x509_st* certificate) {
   }
   ERR_clear_error();
   return names;
+}
+
+std::optional<CertificateDates> DatesOf(const std::string& pem) {
+  const std::unique_ptr<BIO, Freeing<BIO_free_all>> bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
+  const std::unique_ptr<X509, Freeing<X509_free>> first(bio ? PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr)
+                                                            : nullptr);
+  const std::unique_ptr<ASN1_TIME, Freeing<ASN1_TIME_free>> epoch(ASN1_TIME_set(nullptr, 0));
+  CertificateDates dates{};
+  const auto read = [&](const ASN1_TIME* from, Time& out) {
+    int days = 0, seconds = 0;
+    if (ASN1_TIME_diff(&days, &seconds, epoch.get(), from) != 1) return false;
+    // Certificates for ever end in the year 9999, which nanoseconds do not reach.
+    constexpr int64_t kMaxDays = std::numeric_limits<int64_t>::max() / 1'000'000'000 / 86400 - 1;
+    out = Time{} + Duration::Seconds(std::clamp<int64_t>(days, -kMaxDays, kMaxDays) * 86400 + seconds);
+    return true;
+  };
+  const bool fine = first && epoch && read(X509_get0_notBefore(first.get()), dates.not_before) &&
+                    read(X509_get0_notAfter(first.get()), dates.not_after);
+  ERR_clear_error();
+  return fine ? std::optional(dates) : std::nullopt;
 }
 
 struct PeerCertificates::Impl {

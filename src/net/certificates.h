@@ -3,9 +3,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "berth/clock.h"
 #include "berth/error.h"
 
 struct ssl_st;
@@ -13,6 +15,13 @@ struct ssl_st;
 namespace berth::net {
 
 class CertificatePool;
+
+// From when until when a certificate is valid.
+struct CertificateDates {
+  Time not_before, not_after;
+};
+// Of the first one in the text; none when there is none.
+std::optional<CertificateDates> DatesOf(const std::string& pem);
 
 // What a client showed in its handshake, its own certificate first. It has proved to have the key of that; who vouches
 // for it is another question, which CertificatePool answers.

@@ -175,6 +175,12 @@ TEST(SelfSignedTest, HasNamesChainAndTimes) {
   EXPECT_EQ(ASN1_TIME_cmp_time_t(X509_get0_notBefore(own.get()), from), 0);
   EXPECT_EQ(ASN1_TIME_cmp_time_t(X509_get0_notAfter(own.get()), from + 365 * 24 * 3600), 0);
   EXPECT_EQ(ASN1_TIME_cmp_time_t(X509_get0_notAfter(authority.get()), from + 365 * 24 * 3600), 0);
+  const std::optional<CertificateDates> dates = DatesOf(made->certificate_pem);
+  ASSERT_TRUE(dates);
+  EXPECT_EQ(dates->not_before.ns, from * 1'000'000'000);
+  EXPECT_EQ(dates->not_after.ns, (from + 365 * 24 * 3600) * 1'000'000'000);
+  EXPECT_FALSE(DatesOf("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"));
+  EXPECT_FALSE(DatesOf(""));
 }
 
 // What a client of exactly that version is told.

@@ -26,21 +26,24 @@ uint64_t Number(const std::string& version) {
 
 std::string InQuotes(const std::string& text) { return "\"" + text + "\""; }
 
-VolumeReservation::Binding BindingOf(const VolumeChoice::Static& choice) {
+// `now` has the volume as it is stored: what another pod with the same claim has assumed of it may never be written.
+VolumeReservation::Binding BindingOf(const VolumeChoice::Static& choice, const Snapshot& now) {
   const PersistentVolumeClaim& claim = *choice.claim;
   auto volume = std::make_shared<PersistentVolume>(*choice.volume);
   VolumeReservation::Binding out;
   out.claim_namespace = claim.meta.namespace_;
   out.claim_name = claim.meta.name;
   const ClaimReference ref{claim.meta.namespace_, claim.meta.name, claim.meta.uid};
-  out.by_controller = !IsFor(*volume, claim) && !volume->meta.annotations.Has(kBoundByController);
+  const bool annotate = !IsFor(*volume, claim) && !volume->meta.annotations.Has(kBoundByController);
   const bool named = volume->claim_ref && *volume->claim_ref == ref;
-  out.assumed = out.by_controller || !named;
-  if (!named) {
-    out.claim_version = claim.meta.resource_version;
-    volume->claim_ref = ref;
-  }
-  if (out.by_controller) volume->meta.annotations = WithEntry(volume->meta.annotations, kBoundByController, "yes");
+  out.assumed = annotate || !named;
+  if (!named) volume->claim_ref = ref;
+  if (annotate) volume->meta.annotations = WithEntry(volume->meta.annotations, kBoundByController, "yes");
+
+  const PersistentVolume* const stored = now.objects<PersistentVolume>().Find(volume->meta.name);
+  if (stored == nullptr || stored->claim_ref != volume->claim_ref) out.claim_version = claim.meta.resource_version;
+  out.by_controller = volume->meta.annotations.Has(kBoundByController) &&
+                      (stored == nullptr || !stored->meta.annotations.Has(kBoundByController));
   out.volume = std::move(volume);
   return out;
 }
@@ -66,7 +69,8 @@ Result<std::shared_ptr<VolumeReservation>> VolumeReservation::Make(const VolumeC
                                                                    ClusterAccess& cluster) {
   auto made = std::make_shared<VolumeReservation>();
   // Before the first is assumed: the choice points to objects that may be assumed ones.
-  for (const VolumeChoice::Static& one : choice.bindings) made->bindings.push_back(BindingOf(one));
+  const Snapshot now = cluster.Now();
+  for (const VolumeChoice::Static& one : choice.bindings) made->bindings.push_back(BindingOf(one, now));
   for (const PersistentVolumeClaim* one : choice.provisions) {
     auto claim = std::make_shared<PersistentVolumeClaim>(*one);
     claim->meta.annotations = WithEntry(claim->meta.annotations, kSelectedNode, node);

@@ -21,9 +21,9 @@ class VolumeReservation {
   struct Binding {
     std::shared_ptr<const PersistentVolume> volume;  // as it is to be
     std::string claim_namespace, claim_name;
-    std::string claim_version;   // empty: the volume names the claim already
-    bool by_controller = false;  // the annotation is new
-    bool assumed = false;        // it is to be another one than it is
+    std::string claim_version;   // empty: the volume, as it is stored, names the claim already
+    bool by_controller = false;  // the stored volume lacks the annotation
+    bool assumed = false;        // it is to be another one than was believed before
     std::string written = {};    // the version that we wrote; empty: nothing yet
   };
   struct Provision {

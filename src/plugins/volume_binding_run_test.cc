@@ -63,7 +63,8 @@ class BindingWorld final : public berth::Handle, public ClusterAccess, public Wr
   void Bind(const Pod&, const std::string&, std::function<void(Verdict)>) override {}
   void GiveVolume(const VolumeClaimPatch& patch, Written done) override {
     written.push_back("volume " + patch.volume + "@" + patch.resource_version + " to " + patch.claim.name + "/" +
-                      patch.claim.uid + (patch.bound_by_controller ? " by controller" : ""));
+                      patch.claim.uid + (patch.claim_version.empty() ? "" : "@" + patch.claim_version) +
+                      (patch.bound_by_controller ? " by controller" : ""));
     answers.push_back(std::move(done));
   }
   void SelectNode(const ClaimNodePatch& patch, Written done) override {
@@ -188,7 +189,7 @@ TEST_F(VolumeBindingRunTest, WritesOneAfterAnotherThenWaitsForTheController) {
   StateSlot state;
   ASSERT_TRUE(Reserve({"c", "m"}, state).fits());
   Begin(state);
-  EXPECT_EQ(world.written, std::vector<std::string>{"volume small@7 to c/uid-c by controller"});
+  EXPECT_EQ(world.written, std::vector<std::string>{"volume small@7 to c/uid-c@5 by controller"});
   Answer(std::string("20"));
   ASSERT_EQ(world.written.size(), 2u);
   EXPECT_EQ(world.written[1], "claim m@5 on a");
@@ -317,6 +318,33 @@ TEST_F(VolumeBindingRunTest, APodWithTheSameWaitingClaimIsSentToTheSameNode) {
   const auto* claim = world.state.snapshot().Believed<PersistentVolumeClaim>("default", "m");
   ASSERT_NE(claim->meta.annotations.Find("volume.kubernetes.io/selected-node"), nullptr);
   EXPECT_EQ(*claim->meta.annotations.Find("volume.kubernetes.io/selected-node"), "a");
+}
+
+// Whose write fails takes back what both relied on; the other one has to write all of it.
+TEST_F(VolumeBindingRunTest, APodWithTheSameWaitingClaimWritesWhatTheFirstCouldNot) {
+  StateSlot first, second;
+  ASSERT_TRUE(Reserve({"c"}, first).fits());
+  const std::shared_ptr<const Pod> pod = world.pod;
+  ASSERT_TRUE(Reserve({"c"}, second, "next").fits());
+  plugin.PreBind({pod, "a"}, first, [this](const Verdict& verdict) { end = verdict; });
+  Answer(Error("the server is busy"));
+  ASSERT_TRUE(end);
+  plugin.Unreserve({pod, "a"}, first);
+  world.written.clear();
+  Begin(second);
+  EXPECT_EQ(world.written, std::vector<std::string>{"volume small@7 to c/uid-c@5 by controller"});
+}
+
+TEST_F(VolumeBindingRunTest, AVolumeThatWasGivenToItsClaimBeforeIsWrittenAsItIs) {
+  PersistentVolume given = Volume("small", 2, {"a"});
+  given.claim_ref = {"default", "c", "uid-c"};
+  given.meta.resource_version = "8";
+  world.Put(given);
+  StateSlot state;
+  ASSERT_TRUE(Reserve({"c"}, state).fits());
+  EXPECT_EQ(&Believed("small"), world.state.snapshot().objects<PersistentVolume>().Find("small")) << "nothing is new";
+  Begin(state);
+  EXPECT_EQ(world.written, std::vector<std::string>{"volume small@8 to c/uid-c"}) << "by a person, or before a restart";
 }
 
 }  // namespace

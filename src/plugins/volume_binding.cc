@@ -154,7 +154,10 @@ Depends VolumeBinding::DependsOn(Point point) const {
   return {0, epoch::kVolumes | epoch::kOwnIndex | epoch::kNodeSet | epoch::kNodeLabels | epoch::kUnrememberable};
 }
 
-bool VolumeBinding::Sign(const Pod& pod, Signature&) const { return !HasAnyClaim(pod); }
+bool VolumeBinding::Sign(const Pod& pod, Signature& out) const {
+  out.Add(int64_t{HasAnyClaim(pod)});
+  return true;
+}
 
 std::unique_ptr<PluginIndex> VolumeBinding::MakeIndex() {
   auto index = std::make_unique<VolumeBindingIndex>();

@@ -57,7 +57,8 @@ class VolumeBinding final : public PreFilterPlugin,
   void CancelPreBind(const Placement& placement, StateSlot& state, const std::string& cause) const override;
 
   Depends DependsOn(Point point) const override;
-  // A pod with claims is asked about by itself: what its claims are is not in the pod.
+  // Whether there are claims is all that is remembered of them: PreFilter and Filter see every pod that has any, since
+  // what its claims are is not in the pod.
   bool Sign(const Pod& pod, Signature& out) const override;
   std::unique_ptr<PluginIndex> MakeIndex() override;
   std::optional<std::vector<EventRegistration>> EventsToRegister() const override;

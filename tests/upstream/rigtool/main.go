@@ -32,7 +32,7 @@ const usage = `usage: rigtool ports N                                N free loop
                                                       body on stdin, status and answer on stdout; with https, DIR has the
                                                       authority, USER's certificate is shown; a HEADER is "Name: value"
        rigtool scheduler-config FILE KUBECONFIG       FILE with that kubeconfig if it names none, on stdout
-       rigtool nodes|pods|heartbeat|churn|clear|check|audit|measure|sample|compare-metrics|compare-json|compare-objects|rights --help`
+       rigtool nodes|pods|heartbeat|churn|clear|disks|provision|clear-volumes|check|check-volumes|audit|measure|sample|compare-metrics|compare-json|compare-objects|rights --help`
 
 func main() {
 	if err := run(os.Args[1:]); err != nil {
@@ -48,7 +48,11 @@ var commands = map[string]func(args []string) error{
 	"pods":            makePods,
 	"churn":           churn,
 	"clear":           clearCluster,
+	"disks":           makeDisks,
+	"provision":       provision,
+	"clear-volumes":   clearVolumes,
 	"check":           check,
+	"check-volumes":   checkVolumes,
 	"audit":           audit,
 	"measure":         measure,
 	"sample":          sample,

@@ -271,9 +271,9 @@ class WhatIfRun final : public WhatIf {
   Verdict Judge() override {
     if (run_.HasRelevantNominations(row_)) {
       Ruling with = run_.FilterWithNominated(overlay_, states());
-      if (!with.verdict.fits()) return with.verdict;
+      if (!with.verdict.fits()) return Worded(std::move(with));
     }
-    Verdict verdict = run_.FilterOverlay(overlay_, states()).verdict;
+    Verdict verdict = Worded(run_.FilterOverlay(overlay_, states()));
     settled_ = settled_ || verdict.fits();
     return verdict;
   }
@@ -293,6 +293,13 @@ class WhatIfRun final : public WhatIf {
     return overlay;
   }
   const PluginStates& states() const { return own_ ? *own_ : run_.states(); }
+  // A failing plugin's words with upstream's in front, as RunFilterPlugins has them.
+  Verdict Worded(Ruling ruling) const {
+    const bool failed = !ruling.verdict.fits() && !ruling.verdict.rejected() && ruling.plugin != kNoPlugin;
+    if (!failed) return std::move(ruling.verdict);
+    return Verdict::Fail("running " + Quoted(run_.profile().name(ruling.plugin)) +
+                         " filter plugin: " + ruling.verdict.message());
+  }
   // Makes `own_`.
   Error OwnStates() {
     if (own_) return Error::Ok();

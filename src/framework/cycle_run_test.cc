@@ -321,6 +321,19 @@ TEST_F(WhatIfTest, TakingPodsAwayMakesRoomAndPuttingThemBackFillsItAgain) {
   });
 }
 
+TEST_F(WhatIfTest, AFilterThatFailsIsNamed) {
+  cluster_.Add(MakeNode("n0")).Add(MakePod("x").OnNode("n0"));
+  maker_.Filter("a", [](const PluginState*, const NodeBatch& nodes, Rejections& out) {
+    out.Reject(0, out.Intern(nodes.pods(0).empty() ? Verdict::Fail("oops") : Verdict(kFull)));
+    return Error::Ok();
+  });
+  Imagine([](WhatIf& what_if, const Snapshot& snapshot) {
+    EXPECT_EQ(what_if.Judge(), Verdict(kFull)) << "a rejection is the plugin's own";
+    EXPECT_TRUE(what_if.RemovePod(*snapshot.pods(0)[0]).ok());
+    EXPECT_EQ(what_if.Judge(), Verdict::Fail("running \"a\" filter plugin: oops"));
+  });
+}
+
 TEST_F(WhatIfTest, ItsAnswersIncludeNominatedPods) {
   cluster_.Add(MakeNode("n0")).Add(MakePod("x").OnNode("n0")).Add(MakePod("y").OnNode("n0"));
   cluster_.Add(MakePod("first").Priority(9).Nominated("n0"));

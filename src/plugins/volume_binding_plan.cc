@@ -106,7 +106,7 @@ std::pair<Verdict, std::shared_ptr<const VolumePlan>> VolumePlan::Make(const Pod
     if (driver != nullptr && driver->storage_capacity)
       delayed.room = table.RowsWithRoom(delayed.needs.storage_class, delayed.claim->request->Value(), snapshot.rows());
   }
-  // Go sorts as many as a pod has in place, keeping the order of equals.
+  // Up to 12 Go keeps the order of equals, too; beyond that nobody can rely on its order.
   std::stable_sort(plan->by_size_.begin(), plan->by_size_.end(),
                    [](const Delayed* a, const Delayed* b) { return a->needs.request < b->needs.request; });
   if (plan->simple_)

@@ -109,6 +109,8 @@ struct PodVolume {
   bool read_only = false;
   std::string variant = {};             // kRbd: the pool; kAzureDisk: its kind
   std::vector<std::string> hosts = {};  // kRbd: the monitors
+  // kEphemeral, of pods from files: the one that its claim is made after. Schedulers wait for the claim itself.
+  List<PersistentVolumeClaim> claim_template = {};
   bool operator==(const PodVolume&) const = default;
 };
 

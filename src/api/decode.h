@@ -49,6 +49,7 @@ struct VolumeSource {
   std::string variant;
   std::vector<std::string> hosts;
   bool read_only = false;
+  List<PersistentVolumeClaim> claim_template;  // of kEphemeral; see PodVolume
 };
 
 struct DecodedPod {

@@ -83,7 +83,11 @@ spec:
   volumes:
   - {name: data, persistentVolumeClaim: {claimName: c-1, readOnly: true}}
   - {name: scratch, emptyDir: {}}
-  - {name: e, ephemeral: {volumeClaimTemplate: {}}}
+  - name: e
+    ephemeral:
+      volumeClaimTemplate:
+        metadata: {labels: {tier: scratch}, annotations: {why: tmp}}
+        spec: {storageClassName: fast, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
   resourceClaims: [{name: gpu, resourceClaimName: g}]
 status:
   phase: Running
@@ -140,9 +144,17 @@ TEST(DecodePodTest, EveryFieldThatIsReadArrives) {
   ASSERT_EQ(pod.init_containers.size(), 1u);
   EXPECT_TRUE(pod.init_containers[0].sidecar);
   EXPECT_EQ(pod.init_containers[0].requests, Amounts({{"cpu", "1"}}));  // defaulted from the limits
+  PersistentVolumeClaim made;
+  made.meta.labels = Labels({{"tier", "scratch"}});
+  made.meta.annotations = Labels({{"why", "tmp"}});
+  made.storage_class = "fast";
+  made.access_modes = {"ReadWriteOnce"};
+  made.request = Quantity::FromValue(1 << 30);
+  made.volume_mode = "Filesystem";
+  made.phase = "Pending";
   EXPECT_THAT(pod.volumes, ElementsAre(PodVolume{"data", VolumeKind::kClaim, "c-1", true},
                                        PodVolume{"scratch", VolumeKind::kOther, "", false},
-                                       PodVolume{"e", VolumeKind::kEphemeral, "web-1-e", false}));
+                                       PodVolume{"e", VolumeKind::kEphemeral, "web-1-e", false, "", {}, {made}}));
   EXPECT_THAT(pod.resource_claims, ElementsAre("gpu"));
   EXPECT_EQ(pod.phase, "Running");
   EXPECT_EQ(pod.nominated_node_name, "node-b");

@@ -2,6 +2,7 @@
 // Where a volume's data is: the sources of pods' volumes and of PersistentVolumes.
 #include <algorithm>
 #include <cctype>
+#include <type_traits>
 
 #include "api/decode_internal.h"
 #include "api/defaults.h"
@@ -122,6 +123,9 @@ void CheckSource(Context& context, const SourceField& field, VolumeOwner owner, 
     CheckIqn(context, source.id);
   } else if (field.kind == VolumeKind::kAzureDisk) {
     CheckAzureDisk(context, source);
+  } else if (field.kind == VolumeKind::kEphemeral && source.claim_template.empty()) {
+    At at(context, "volumeClaimTemplate");
+    context.Required();
   }
 }
 
@@ -150,6 +154,12 @@ bool ReadVolumeSource(Context& context, std::string_view key, Value value, Volum
   source.kind = field->kind;
   ForEachMember(context, value, [&](std::string_view member, Value part) {
     if (field->kind == VolumeKind::kOther) return;
+    if constexpr (std::is_same_v<Value, JsonValue>) {
+      if (field->kind == VolumeKind::kEphemeral && member == "volumeClaimTemplate" && context.strict()) {
+        if (!IsNull(context, part)) source.claim_template = {DecodeAs<PersistentVolumeClaim>(context, part)};
+        return;
+      }
+    }
     if (member == field->member) {
       Read(context, part, source.id);
     } else if (member == "readOnly") {
@@ -188,6 +198,7 @@ PodVolume DecodeVolume(Context& context, Value value) {
     volume.read_only = source->read_only;
     volume.variant = std::move(source->variant);
     volume.hosts = std::move(source->hosts);
+    volume.claim_template = std::move(source->claim_template);
   }
   if (context.strict()) {
     At at(context, "name");

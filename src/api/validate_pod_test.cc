@@ -167,6 +167,9 @@ TEST(ValidatePodTest, EachRuleSaysWhereAndWhat) {
        "spec.volumes[0].hostPath: Forbidden: may not specify more than 1 volume type"},
       {"  volumes: [{name: v, persistentVolumeClaim: {}}]",
        "spec.volumes[0].persistentVolumeClaim.claimName: Required value"},
+      {"  volumes: [{name: v, ephemeral: {}}]", "spec.volumes[0].ephemeral.volumeClaimTemplate: Required value"},
+      {"  volumes: [{name: v, ephemeral: {volumeClaimTemplate: {spec: {accessModes: [ReadWriteOnce]}}}}]",
+       "spec.volumes[0].ephemeral.volumeClaimTemplate.spec.resources[storage]: Required value"},
       {"  volumes: [{name: v}, {name: v}]", "spec.volumes[1].name: Duplicate value: \"v\""},
       {"  resourceClaims: [{name: a}]", "spec.resourceClaims[0]: Invalid value: \"a\": must specify one of"},
   };

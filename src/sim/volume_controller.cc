@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Upstream: pkg/controller/volume/persistentvolume/pv_controller.go; sig-storage-lib-external-provisioner.
+// Upstream: pkg/controller/volume/persistentvolume/pv_controller.go, volume/ephemeral/controller.go;
+// sig-storage-lib-external-provisioner.
 #include "sim/volume_controller.h"
 
 #include <algorithm>
@@ -20,6 +21,8 @@ constexpr std::string_view kBindTime = "sim.berth.dev/bind-time";
 constexpr std::string_view kTopologyKey = "sim.berth.dev/topology-key";
 constexpr std::string_view kSelected = "volume.kubernetes.io/selected-node";
 constexpr std::string_view kProvisionedBy = "pv.kubernetes.io/provisioned-by";
+// How long a controller takes to notice a pod that comes or goes.
+constexpr Duration kMakeClaim = Duration::Millis(50);
 constexpr std::string_view kBetaClass = "volume.beta.kubernetes.io/storage-class";
 
 std::string ClassName(const ObjectMeta& meta, const std::string& spec) {
@@ -57,6 +60,11 @@ bool Waits(const StorageClass* storage_class) {
 bool Makes(const StorageClass* storage_class) {
   return storage_class != nullptr && !storage_class->provisioner.empty() &&
          storage_class->provisioner != "kubernetes.io/no-provisioner";
+}
+
+bool MadeFor(const PersistentVolumeClaim& claim, const Pod& pod) {
+  return std::any_of(claim.meta.owners.begin(), claim.meta.owners.end(),
+                     [&](const OwnerReference& owner) { return owner.controller && owner.uid == pod.uid(); });
 }
 
 Labels Without(const Labels& labels, std::string_view key) {
@@ -130,6 +138,8 @@ void VolumeController::Changed(const ClusterObject* before, const ClusterObject*
     return object != nullptr ? std::get<std::decay_t<decltype(null)>>(*object) : null;
   };
   switch (KindOf(any)) {
+    case Kind::kPod:
+      return PodChanged(get(before, Ptr<Pod>()).get(), get(after, Ptr<Pod>()).get());
     case Kind::kPersistentVolumeClaim:
       return ClaimChanged(get(before, Ptr<PersistentVolumeClaim>()).get(),
                           get(after, Ptr<PersistentVolumeClaim>()).get());
@@ -144,12 +154,56 @@ void VolumeController::Changed(const ClusterObject* before, const ClusterObject*
   }
 }
 
+void VolumeController::PodChanged(const Pod* before, const Pod* after) {
+  for (const PodVolume& volume : (after != nullptr ? after : before)->volumes) {
+    if (volume.kind != VolumeKind::kEphemeral) continue;
+    const std::string& ns = (after != nullptr ? after : before)->namespace_();
+    const std::string key = ns + "/" + volume.source;
+    if (after != nullptr) {
+      pods_[key] = after->name();
+      if (before == nullptr) PlanPod(ns, after->name());
+      continue;
+    }
+    pods_.erase(key);
+    const auto claim = Find<PersistentVolumeClaim>(ns, volume.source);
+    if (!claim || !MadeFor(*claim, *before)) continue;
+    later_(kMakeClaim, [this, claim] {
+      const auto now = Find<PersistentVolumeClaim>(claim->meta.namespace_, claim->meta.name);
+      if (now && now->meta.uid == claim->meta.uid)
+        (void)cluster_.Delete(Kind::kPersistentVolumeClaim, now->meta.namespace_, now->meta.name);
+    });
+  }
+}
+
+void VolumeController::PlanPod(const std::string& ns, const std::string& name) {
+  if (!planned_.insert("pod " + ns + "/" + name).second) return;
+  later_(kMakeClaim, [this, ns, name] {
+    planned_.erase("pod " + ns + "/" + name);
+    MakeClaims(ns, name);
+  });
+}
+
+void VolumeController::MakeClaims(const std::string& ns, const std::string& name) {
+  const auto pod = Find<Pod>(ns, name);
+  if (!pod || pod->meta.deletion_time) return;
+  for (const PodVolume& volume : pod->volumes) {
+    if (volume.kind != VolumeKind::kEphemeral || volume.claim_template.empty()) continue;
+    auto claim = std::make_shared<PersistentVolumeClaim>(volume.claim_template.front());
+    claim->meta.namespace_ = ns;
+    claim->meta.name = volume.source;
+    claim->meta.owners = {{"v1", "Pod", name, pod->uid(), true}};
+    (void)cluster_.Create(Ptr<PersistentVolumeClaim>(std::move(claim)));  // 409: it is there, whosoever it is
+  }
+}
+
 void VolumeController::ClaimChanged(const PersistentVolumeClaim* before, const PersistentVolumeClaim* after) {
   if (after != nullptr) {
     if (!Bound(*after) || before == nullptr) PlanClaim(after->meta.namespace_, after->meta.name);
     return;
   }
   attempts_.erase(before->meta.uid);
+  if (const auto pod = pods_.find(FullName(before->meta)); pod != pods_.end())
+    PlanPod(before->meta.namespace_, pod->second);
   if (!before->volume_name.empty()) PlanVolume(before->volume_name);
   // Others may be for it without its knowing.
   cluster_.ForEach(Kind::kPersistentVolume, [&](const ClusterObject& object) {

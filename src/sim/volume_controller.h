@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// VolumeController: binds claims to volumes and makes volumes for claims, in the simulated cluster.
+// VolumeController: makes claims for pods, binds them to volumes and makes volumes for them, in the simulated cluster.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +35,11 @@ struct VolumeTimes {
   static std::string Problem(const StorageClass& storage_class);
 };
 
-// As kube-controller-manager's volume controller and an external provisioner have it, as far as a scheduler sees it:
+// As kube-controller-manager's controllers of volumes and of ephemeral volumes, its garbage collector and an external
+// provisioner have it, as far as a scheduler sees it:
 //
+// - A pod's generic ephemeral volume has a claim made for it, which goes with the pod. Where another's claim has the
+//   name, that one has to go first.
 // - A volume without a claim becomes Available; one whose claim has gone is Released, or deleted if it was made here.
 // - A claim is bound to the volume that it or the volume names; without a class that waits for the first consumer, also
 //   to the smallest that will do. Otherwise a volume is made, if the class has a provisioner: at once, or when a node
@@ -60,6 +63,9 @@ class VolumeController {
   void Changed(const ClusterObject* before, const ClusterObject* after);
 
  private:
+  void PodChanged(const Pod* before, const Pod* after);
+  void PlanPod(const std::string& ns, const std::string& name);
+  void MakeClaims(const std::string& ns, const std::string& name);
   void ClaimChanged(const PersistentVolumeClaim* before, const PersistentVolumeClaim* after);
   void VolumeChanged(const PersistentVolume* before, const PersistentVolume* after);
   void PlanClaim(const std::string& ns, const std::string& name);
@@ -82,7 +88,8 @@ class VolumeController {
   SimulatedCluster& cluster_;
   const Later later_;
   const Fails fails_;
-  std::set<std::string> planned_;            // claims and volumes that will be looked at: kind, space, key
+  std::set<std::string> planned_;            // pods, claims and volumes that will be looked at: kind, space, key
+  std::map<std::string, std::string> pods_;  // by namespace/name of a claim to be made: the pod's name
   std::map<std::string, int64_t> attempts_;  // by uid of a claim: volumes that could not be made
   std::set<std::string> provisioning_;       // uids of claims
 };

@@ -40,6 +40,19 @@ class VolumeControllerTest : public ::testing::Test {
     volume.capacity = Quantity::FromValue(size);
     Put(volume);
   }
+  static Pod EphemeralPod(const std::string& name, const std::string& storage_class) {
+    Pod pod;
+    pod.meta.name = name;
+    pod.meta.namespace_ = "default";
+    PersistentVolumeClaim like;
+    like.meta.labels = Labels({{"tier", "scratch"}});
+    like.storage_class = storage_class;
+    like.request = Quantity::FromValue(3);
+    PodVolume volume{"scratch", VolumeKind::kEphemeral, name + "-scratch"};
+    volume.claim_template = {like};
+    pod.volumes.push_back(volume);
+    return pod;
+  }
   Ptr<PersistentVolumeClaim> ClaimNow(const std::string& name) {
     return std::get<Ptr<PersistentVolumeClaim>>(*world.cluster.Find(Kind::kPersistentVolumeClaim, "default", name));
   }
@@ -159,6 +172,55 @@ TEST_F(VolumeControllerTest, AClaimWhoseVolumeGoesIsLostAndAVolumeWhoseClaimGoes
   Rest();
   EXPECT_EQ(ClaimNow("c")->phase, "Lost");
   EXPECT_EQ(VolumeNow(of_d)->phase, "Released");
+}
+
+TEST_F(VolumeControllerTest, AnEphemeralVolumesClaimComesAndGoesWithItsPod) {
+  AddClass("now", "Immediate", "driver.example.com");
+  Pod pod = EphemeralPod("p", "now");
+  ASSERT_EQ(Put(pod), 201);
+  Rest();
+  const Ptr<PersistentVolumeClaim> claim = ClaimNow("p-scratch");
+  EXPECT_EQ(claim->storage_class, "now");
+  EXPECT_EQ(claim->meta.labels, Labels({{"tier", "scratch"}}));
+  ASSERT_EQ(claim->meta.owners.size(), 1u);
+  const auto stored = std::get<Ptr<Pod>>(*world.cluster.Find(Kind::kPod, "default", "p"));
+  EXPECT_EQ(claim->meta.owners[0], (OwnerReference{"v1", "Pod", "p", stored->uid(), true}));
+  EXPECT_EQ(claim->phase, "Bound");
+  const std::string volume = claim->volume_name;
+  EXPECT_NE(VolumeNow(volume), nullptr);
+
+  // Somebody deletes it: the pod is there still.
+  EXPECT_TRUE(world.cluster.Delete(Kind::kPersistentVolumeClaim, "default", "p-scratch").ok());
+  Rest();
+  EXPECT_NE(ClaimNow("p-scratch")->meta.uid, claim->meta.uid);
+
+  EXPECT_TRUE(world.cluster.Delete(Kind::kPod, "default", "p").ok());
+  Rest();
+  EXPECT_EQ(world.cluster.count(Kind::kPersistentVolumeClaim), 0u);
+  EXPECT_EQ(world.cluster.count(Kind::kPersistentVolume), 0u);
+}
+
+TEST_F(VolumeControllerTest, AnotherPodsClaimOfThatNameHasToGoFirst) {
+  AddClass("now", "Immediate", "driver.example.com");
+  AddClaim("p-scratch", "now", 5);
+  Rest();
+  const std::string others = ClaimNow("p-scratch")->meta.uid;
+  Put(EphemeralPod("p", "now"));
+  Rest();
+  EXPECT_EQ(ClaimNow("p-scratch")->meta.uid, others);
+  EXPECT_TRUE(world.cluster.Delete(Kind::kPersistentVolumeClaim, "default", "p-scratch").ok());
+  Rest();
+  ASSERT_EQ(ClaimNow("p-scratch")->meta.owners.size(), 1u);
+  EXPECT_EQ(ClaimNow("p-scratch")->meta.owners[0].name, "p");
+
+  // A pod of the same name that comes right after the first has gone gets a claim of its own.
+  const std::string first = ClaimNow("p-scratch")->meta.uid;
+  EXPECT_TRUE(world.cluster.Delete(Kind::kPod, "default", "p").ok());
+  Put(EphemeralPod("p", "now"));
+  Rest();
+  EXPECT_NE(ClaimNow("p-scratch")->meta.uid, first);
+  const auto stored = std::get<Ptr<Pod>>(*world.cluster.Find(Kind::kPod, "default", "p"));
+  EXPECT_EQ(ClaimNow("p-scratch")->meta.owners[0].uid, stored->uid());
 }
 
 TEST_F(VolumeControllerTest, AnnotationsThatCannotBeReadAreRefused) {

@@ -95,6 +95,14 @@ class ClusterAccess {
   virtual void Cancel(TimerId id) = 0;  // no effect when it has run
 };
 
+// Something that a plugin counts: a counter of Prometheus with one label. REQUIRES: names are valid there, and whoever
+// uses a name means the same by it.
+struct PluginCounter {
+  std::string name;  // ends with _total
+  std::string help;
+  std::string label;  // what its numbers are told apart by
+};
+
 // Lives longer than every plugin made with it.
 class Handle {
  public:
@@ -105,6 +113,9 @@ class Handle {
   // `explain`, `sim` and `bench`, where `-v` opens it. Made once and kept. Answers that are remembered are not logged
   // again, since the plugin is not asked.
   virtual Logger log() const { return {}; }
+  // Adds one under this value of the label, for whoever scrapes the host; hosts without metrics of plugins, which is
+  // all but `berth scheduler`, do not count. Thread safety: any thread.
+  virtual void Count(const PluginCounter&, const std::string&) const {}
   // A random number; seeded, so that a run can be repeated.
   virtual uint64_t Random() = 0;
   virtual WaitingPods& waiting() = 0;

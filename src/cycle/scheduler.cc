@@ -123,6 +123,7 @@ Error Scheduler::Impl::Build(const config::SchedulerConfiguration& config, const
     });
   }
   core.engine->services().cluster = &plugin_cluster;
+  core.engine->services().count = core.options.count;
   core.engine->services().preempting = [this](std::string_view uid) { return evictions.preempting(uid); };
 
   queue::QueueOptions options = QueueOptionsOf(*core.engine, config);

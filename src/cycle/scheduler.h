@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "berth/error.h"
+#include "berth/handle.h"
 #include "berth/registry.h"
 #include "client/cluster_api.h"
 #include "client/event_writer.h"
@@ -171,6 +172,8 @@ struct SchedulerOptions {
   std::optional<client::EventWriterOptions> events;
   std::function<bool()> may_decide;  // asked before every attempt, e.g. whether we still lead; null: yes
   const Clock* dates = nullptr;      // of what people read, where `clock` is no date; may be null
+  // What plugins count (Handle::Count), called on any thread; null: it is not wanted.
+  std::function<void(const PluginCounter& counter, const std::string& value)> count;
 
   // For a real cluster: decisions must not outrun the API server, nor events be lost.
   static constexpr size_t kLiveBindings = 64;

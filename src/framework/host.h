@@ -38,6 +38,8 @@ struct HostServices {
   // Whether evictions for the pod of this uid are under way; empty: never.
   std::function<bool(std::string_view uid)> preempting;
   ClusterAccess* cluster = nullptr;  // null: the owner only judges
+  // What plugins count, from any thread; empty: nobody wants to know.
+  std::function<void(const PluginCounter& counter, const std::string& value)> count;
   // Pods that plugins want to be tried again; the owner takes them when a cycle is over.
   std::vector<std::shared_ptr<const Pod>> activations;
 };
@@ -52,6 +54,9 @@ class Host final : public Handle {
   const Clock& clock() const override { return clock_; }
   Logger log() const override {
     return options_.log ? Logger(*options_.log, options_.dates ? *options_.dates : clock_) : Logger();
+  }
+  void Count(const PluginCounter& counter, const std::string& value) const override {
+    if (services_.count) services_.count(counter, value);
   }
   uint64_t Random() override { return random_.Next(); }
   WaitingPods& waiting() override { return services_.waiting; }

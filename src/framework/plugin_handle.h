@@ -21,6 +21,7 @@ class PluginHandle final : public Handle {
 
   const std::string& profile_name() const override { return handle_.profile_name(); }
   const Clock& clock() const override { return handle_.clock(); }
+  void Count(const PluginCounter& counter, const std::string& value) const override { handle_.Count(counter, value); }
   uint64_t Random() override { return handle_.Random(); }
   WaitingPods& waiting() override { return handle_.waiting(); }
   Writer& writer() override { return handle_.writer(); }

@@ -98,6 +98,9 @@ Error SchedulerProcess::Build(const Registry& registry) {
   how.observer = &observers_;
   how.log = &log_;
   how.dates = &dates_;
+  how.count = [this](const PluginCounter& counter, const std::string& value) {
+    metrics_.counter(counter.name, counter.help, {{counter.label, value}}).Add();
+  };
   auto extenders = MakeExtenders();
   if (!extenders.ok()) return extenders.error();
   how.extenders = std::move(extenders).value();

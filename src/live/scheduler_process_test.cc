@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "berth/host/kinds.h"
+#include "berth/node_plugin.h"
 #include "berth/version.h"
 #include "client/fake_api_server_test_util.h"
 #include "config/load.h"
@@ -32,9 +33,26 @@ constexpr char kNode[] =
     R"({"kind":"Node","apiVersion":"v1","metadata":{"name":"n1","uid":"node","resourceVersion":"3"},)"
     R"("spec":{},"status":{"allocatable":{"cpu":"4","memory":"8Gi","pods":"110"}}})";
 
+// Counts the nodes that it is asked about.
+class CountingPlugin final : public NodePlugin {
+ public:
+  static constexpr std::string_view kName = "Counting";
+  explicit CountingPlugin(Handle& handle) : handle_(handle) {}
+  Verdict FilterNode(const Pod&, NodeView node) const override {
+    handle_.Count({"acme_nodes_total", "Nodes that were looked at", "node"}, std::string(node.name()));
+    return kFits;
+  }
+
+ private:
+  Handle& handle_;
+};
+
 class SchedulerProcessTest : public ::testing::Test {
  protected:
-  SchedulerProcessTest() { plugins::RegisterBuiltinPlugins(registry_); }
+  SchedulerProcessTest() {
+    plugins::RegisterBuiltinPlugins(registry_);
+    registry_.Add<CountingPlugin>();
+  }
   ~SchedulerProcessTest() override { Join(); }
 
   // A cluster with one node and one pod that waits. A path that begins with one of `refused` is answered with that
@@ -326,7 +344,10 @@ TEST_F(SchedulerProcessTest, CacheAndQueueAreShownOnDemand) {
 }
 
 TEST_F(SchedulerProcessTest, ThePortTellsWhatHasHappened) {
-  Start("leaderElection: {leaderElect: false}\n", 2, FreePort());
+  Start(
+      "leaderElection: {leaderElect: false}\n"
+      "profiles: [{schedulerName: default-scheduler, plugins: {filter: {enabled: [{name: Counting}]}}}]\n",
+      2, FreePort());
   Until([&] { return Asked(kBinding) && Asked(kEvent); });
   const std::string scheduled =
       "scheduler_schedule_attempts_total{profile=\"default-scheduler\",result=\"scheduled\"} 1\n";
@@ -341,6 +362,8 @@ TEST_F(SchedulerProcessTest, ThePortTellsWhatHasHappened) {
       "scheduler_inflight_events{event=\"PodPopped\"} 0\n",
       "scheduler_goroutines{operation=\"binding\"} 0\n",
       "scheduler_pending_pods{queue=\"active\"} 0\n",
+      "# HELP acme_nodes_total Nodes that were looked at\n",
+      "acme_nodes_total{node=\"n1\"} 1\n",
       "authorization_attempts_total{result=\"allowed\"}",
       "method=\"POST\"} ",
       "rest_client_request_duration_seconds_bucket{",

@@ -88,6 +88,7 @@ Error VolumeBinding::Filter(const Cycle&, const PluginState* state, const NodeBa
     const uint8_t answer = plan.Judge(row);
     if (answer == VolumePlan::kOk) continue;
     if (answer == VolumePlan::kError) {
+      CountVolumeFailure(*handle_, "predicate");
       out.Reject(i, out.Intern(Verdict::Fail(plan.Failure(row))));
       continue;
     }
@@ -114,7 +115,10 @@ Verdict VolumeBinding::Reserve(const Placement& placement, StateSlot& slot) cons
   }
   Result<std::shared_ptr<VolumeReservation>> taken =
       VolumeReservation::Make(plan->Choose(row), placement.node, *cluster);
-  if (!taken.ok()) return Verdict::Fail(taken.error().text());
+  if (!taken.ok()) {
+    CountVolumeFailure(*handle_, "assume");
+    return Verdict::Fail(taken.error().text());
+  }
   state->reservation = std::move(taken).value();
   return kFits;
 }

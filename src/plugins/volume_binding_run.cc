@@ -65,6 +65,12 @@ Error CheckReach(const PersistentVolume& volume, const Node& node, const Snapsho
 
 }  // namespace
 
+void CountVolumeFailure(const Handle& handle, const char* stage) {
+  static const PluginCounter kErrors{"scheduler_volume_scheduling_stage_error_total",
+                                     "Volume scheduling stage error count", "operation"};
+  handle.Count(kErrors, stage);
+}
+
 Result<std::shared_ptr<VolumeReservation>> VolumeReservation::Make(const VolumeChoice& choice, const std::string& node,
                                                                    ClusterAccess& cluster) {
   auto made = std::make_shared<VolumeReservation>();
@@ -216,6 +222,7 @@ void VolumeBindingRun::Finish(const Verdict& verdict) {
   if (poll_ != 0) cluster_.Cancel(poll_);
   if (deadline_ != 0) cluster_.Cancel(deadline_);
   poll_ = deadline_ = 0;
+  if (!verdict.fits()) CountVolumeFailure(handle_, "bind");
   std::exchange(done_, nullptr)(verdict);
 }
 

@@ -15,6 +15,9 @@
 
 namespace berth::plugins {
 
+// What went wrong, by where; a counter of upstream's.
+void CountVolumeFailure(const Handle& handle, const char* stage);
+
 // Thread safety: scheduling thread.
 class VolumeReservation {
  public:

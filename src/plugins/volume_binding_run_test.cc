@@ -32,13 +32,19 @@ class BindingWorld final : public berth::Handle, public ClusterAccess, public Wr
   util::TimerQueue timers;
   Time now{1'000'000'000};
   std::map<TimerId, util::TimerQueue::Id> ids;
-  std::vector<std::string> written;  // what was asked for
-  std::vector<Written> answers;      // to be given
-  std::shared_ptr<const Pod> pod;    // null: gone
+  std::vector<std::string> written;             // what was asked for
+  std::vector<Written> answers;                 // to be given
+  std::shared_ptr<const Pod> pod;               // null: gone
+  mutable std::map<std::string, int> failures;  // by stage
 
   // Handle.
   const std::string& profile_name() const override { return name_; }
   const Clock& clock() const override { return clock_; }
+  void Count(const PluginCounter& counter, const std::string& value) const override {
+    EXPECT_EQ(counter.name, "scheduler_volume_scheduling_stage_error_total");
+    EXPECT_EQ(counter.label, "operation");
+    ++failures[value];
+  }
   uint64_t Random() override { return 0; }
   WaitingPods& waiting() override { std::abort(); }
   Writer& writer() override { return *this; }
@@ -208,6 +214,7 @@ TEST_F(VolumeBindingRunTest, WritesOneAfterAnotherThenWaitsForTheController) {
   world.Pass(1);
   ASSERT_TRUE(end);
   EXPECT_TRUE(end->fits()) << end->message();
+  EXPECT_TRUE(world.failures.empty());
   EXPECT_TRUE(world.timers.empty());
 }
 
@@ -222,6 +229,7 @@ TEST_F(VolumeBindingRunTest, ARefusedWriteEndsIt) {
             "Operation cannot be fulfilled on persistentvolumes \"small\": the object has been modified");
   plugin.Unreserve({world.pod, "a"}, state);
   EXPECT_FALSE(Believed("small").claim_ref);
+  EXPECT_EQ(world.failures, (std::map<std::string, int>{{"bind", 1}}));
 }
 
 TEST_F(VolumeBindingRunTest, WhatWasWrittenStaysTakenUntilTheWatchTells) {

@@ -6,20 +6,53 @@
 #include <condition_variable>
 #include <cstddef>
 #include <functional>
+#include <iterator>
 #include <mutex>
 #include <utility>
 #include <vector>
 
 namespace berth::util {
 
-// What is posted runs on the thread that drains, in the order of posting. Destroyed with letters unread: they are
-// dropped without being run.
-// Thread safety: Post from any thread; Drain and WaitFor from the owning thread.
+// What is posted runs on the thread that drains, what one thread posts in the order of posting. Destroyed with letters
+// unread: they are dropped without being run. Thread safety: Post from any thread; Drain and WaitFor from the owning
+// thread.
 class Inbox {
  public:
   using Letter = std::function<void()>;
 
+  // While there is one on a thread, what that thread posts is held back, and arrives at once when it ends: whoever
+  // reads is woken once for all of it. REQUIRES: inboxes that are posted to live as long; nobody waits for a letter
+  // meanwhile.
+  class Batch {
+   public:
+    Batch() : outer_(std::exchange(current_, this)) {}
+    ~Batch() {
+      current_ = outer_;
+      Deliver();
+    }
+    Batch(const Batch&) = delete;
+    Batch& operator=(const Batch&) = delete;
+
+   private:
+    friend class Inbox;
+    void Hold(Inbox& inbox, Letter letter) {
+      if (inbox_ != &inbox) Deliver();
+      inbox_ = &inbox;
+      letters_.push_back(std::move(letter));
+    }
+    void Deliver() {
+      if (inbox_ != nullptr) std::exchange(inbox_, nullptr)->Put(letters_);
+      letters_.clear();
+    }
+
+    inline static thread_local Batch* current_ = nullptr;
+    Batch* const outer_;
+    Inbox* inbox_ = nullptr;
+    std::vector<Letter> letters_;  // for it
+  };
+
   void Post(Letter letter) {
+    if (Batch::current_ != nullptr) return Batch::current_->Hold(*this, std::move(letter));
     // Under the lock to the end: the owner may let go of the inbox as soon as it has read the letter.
     std::lock_guard lock(mutex_);
     letters_.push_back(std::move(letter));
@@ -49,6 +82,16 @@ class Inbox {
   }
 
  private:
+  void Put(std::vector<Letter>& letters) {
+    std::lock_guard lock(mutex_);
+    if (letters_.empty()) {
+      letters_.swap(letters);
+      arrived_.notify_one();
+    } else {
+      letters_.insert(letters_.end(), std::make_move_iterator(letters.begin()), std::make_move_iterator(letters.end()));
+    }
+  }
+
   mutable std::mutex mutex_;
   std::condition_variable arrived_;
   std::vector<Letter> letters_;

@@ -100,5 +100,30 @@ TEST(InboxTest, ManyThreadsPostAndEachKeepsItsOrder) {
   }
 }
 
+TEST(InboxTest, ABatchArrivesAtOnceAndInOrder) {
+  Inbox inbox, other;
+  std::vector<int> ran;
+  {
+    const Inbox::Batch batch;
+    inbox.Post([&] { ran.push_back(1); });
+    {
+      const Inbox::Batch inner;
+      inbox.Post([&] { ran.push_back(0); });
+    }
+    EXPECT_EQ(inbox.Drain(), 1u) << "the inner one has ended";
+    inbox.Post([&] { ran.push_back(2); });
+    EXPECT_TRUE(inbox.empty());
+    std::thread([&] { inbox.Post([&] { ran.push_back(3); }); }).join();
+    EXPECT_EQ(inbox.Drain(), 1u) << "another thread's letters are not held back";
+    other.Post([&] { ran.push_back(4); });
+    EXPECT_EQ(inbox.Drain(), 2u) << "letters to another inbox let those before them go";
+    EXPECT_TRUE(other.empty());
+  }
+  EXPECT_EQ(other.Drain(), 1u);
+  EXPECT_THAT(ran, ElementsAre(0, 3, 1, 2, 4));
+  inbox.Post([&] { ran.clear(); });
+  EXPECT_EQ(inbox.Drain(), 1u);
+}
+
 }  // namespace
 }  // namespace berth::util

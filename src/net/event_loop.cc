@@ -1,34 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// ThreadSanitizer does not know fences; Asio's queue has a lock as well.
-#ifdef __SANITIZE_THREAD__
-#define BOOST_ASIO_DISABLE_FENCED_BLOCK
-#endif
-
 #include "net/event_loop.h"
 
 #include <netdb.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
-#include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <cassert>
+#include <cerrno>
+#include <cstdint>
 #include <cstring>
+#include <map>
+#include <mutex>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 
 #include "util/crash_note.h"
+#include "util/inbox.h"
 
 namespace berth::net {
-
-namespace asio = boost::asio;
-using boost::system::error_code;
-
 namespace {
+
+using std::chrono::steady_clock;
+
+constexpr size_t kEventsPerTurn = 128;
+// What is posted by what was posted runs before the system is asked again, but not for ever.
+constexpr int kRoundsPerTurn = 4;
 
 Result<std::vector<SocketAddress>> Lookup(const std::string& host, const std::string& port) {
   addrinfo hints = {};
@@ -49,32 +51,183 @@ Result<std::vector<SocketAddress>> Lookup(const std::string& host, const std::st
 
 }  // namespace
 
+// Events come when something changes (edge-triggered), so that a wait costs no system call of its own: whoever waits
+// has seen that nothing is there. What comes while nobody waits is noted for the next who does.
+struct Watch::State : std::enable_shared_from_this<Watch::State> {
+  explicit State(EventLoop::Impl& loop_in, int fd_in) : loop(loop_in), fd(fd_in) {}
+
+  void ArmTimer();
+  void DropTimer();
+  void Happened(uint32_t events);
+  void Finish(Wake how);
+
+  EventLoop::Impl& loop;
+  const int fd;
+  std::optional<std::pair<Deadline, uint64_t>> timer;  // its key among the loop's
+  Deadline deadline = kNoDeadline;
+  std::coroutine_handle<> waiter;
+  For what = For::kTime;  // it waits for
+  bool readable = false, writable = false;
+  bool hung_up = false;  // the peer sends no more: what there is to read says so again and again
+  uint64_t round = 0;
+  Wake result = Wake::kReady;
+  bool cancelled = false;
+};
+
 struct EventLoop::Impl {
-  asio::io_context context{1};  // one thread runs it
-  std::optional<asio::executor_work_guard<asio::io_context::executor_type>> work;
+  Impl() : epoll(::epoll_create1(EPOLL_CLOEXEC)), wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    if (epoll < 0 || wake < 0 || !Add(wake, EPOLLIN | EPOLLET, nullptr)) {
+      const int reason = errno;
+      Close();
+      throw std::system_error(reason, std::generic_category(), "event loop");
+    }
+  }
+  ~Impl() { Close(); }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  void Close() {
+    if (epoll >= 0) ::close(std::exchange(epoll, -1));
+    if (wake >= 0) ::close(std::exchange(wake, -1));
+  }
+  bool Add(int fd, uint32_t events, Watch::State* state) const {
+    epoll_event event = {};
+    event.events = events;
+    event.data.ptr = state;
+    return ::epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0;
+  }
+  void Post(std::function<void()> call) {
+    bool asleep = false;
+    {
+      const std::lock_guard lock(mutex);
+      posted.push_back(std::move(call));
+      asleep = std::exchange(sleeping, false);
+    }
+    if (asleep) Wake();
+  }
+  void Wake() const {
+    const uint64_t one = 1;
+    [[maybe_unused]] const ssize_t ignored = ::write(wake, &one, sizeof(one));
+  }
+  void End() {
+    bool asleep = false;
+    {
+      const std::lock_guard lock(mutex);
+      ending = true;
+      asleep = std::exchange(sleeping, false);
+    }
+    if (asleep) Wake();
+  }
+  void Run();
+  bool RunPosted();
+  void RunTimers();
+  int Timeout() const;
+
+  int epoll = -1, wake = -1;
   std::thread thread;
   std::atomic<std::thread::id> id;
+
+  std::mutex mutex;
+  // Under mutex.
+  std::vector<std::function<void()>> posted;
+  bool sleeping = false;  // and nobody has woken it yet
+  bool ending = false;
+
+  // The loop's thread.
+  std::vector<std::function<void()>> running;
+  size_t waiters = 0;
+  std::map<std::pair<Deadline, uint64_t>, Watch::State*> timers;
+  uint64_t next_timer = 0;
+  std::vector<std::shared_ptr<Watch::State>> gone;  // of which events may have been taken already
 };
+
+// False: nothing was.
+bool EventLoop::Impl::RunPosted() {
+  {
+    const std::lock_guard lock(mutex);
+    running.swap(posted);
+  }
+  if (running.empty()) return false;
+  for (std::function<void()>& call : running) {
+    call();
+    call = nullptr;
+  }
+  running.clear();
+  return true;
+}
+
+void EventLoop::Impl::RunTimers() {
+  if (timers.empty()) return;
+  const Deadline now = steady_clock::now();
+  while (!timers.empty() && timers.begin()->first.first <= now) {
+    const std::shared_ptr<Watch::State> state = timers.begin()->second->shared_from_this();
+    state->DropTimer();
+    if (!state->waiter) continue;
+    if (now < state->deadline) {
+      state->ArmTimer();
+    } else {
+      state->Finish(net::Wake::kTimeout);
+    }
+  }
+}
+
+// For epoll_wait, rounded up.
+int EventLoop::Impl::Timeout() const {
+  if (timers.empty()) return -1;
+  const auto left = timers.begin()->first.first - steady_clock::now();
+  const int64_t millis = std::chrono::ceil<std::chrono::milliseconds>(left).count();
+  return static_cast<int>(std::clamp<int64_t>(millis, 0, 3'600'000));
+}
+
+void EventLoop::Impl::Run() {
+  std::array<epoll_event, kEventsPerTurn> events;
+  for (;;) {
+    int timeout = 0;
+    {
+      const std::lock_guard lock(mutex);
+      if (posted.empty()) {
+        if (ending && waiters == 0) return;
+        sleeping = true;
+        timeout = Timeout();
+      }
+    }
+    const int count = ::epoll_wait(epoll, events.data(), static_cast<int>(events.size()), timeout);
+    {
+      const std::lock_guard lock(mutex);
+      sleeping = false;
+    }
+    // What a turn tells the scheduling thread wakes it once.
+    const util::Inbox::Batch letters;
+    for (int i = 0; i < count; ++i) {
+      if (auto* state = static_cast<Watch::State*>(events[static_cast<size_t>(i)].data.ptr))
+        state->Happened(events[static_cast<size_t>(i)].events);
+    }
+    gone.clear();
+    RunTimers();
+    for (int i = 0; i < kRoundsPerTurn && RunPosted(); ++i) {
+    }
+    gone.clear();
+  }
+}
 
 EventLoop::EventLoop() : impl_(std::make_shared<Impl>()) {}
 
 EventLoop::~EventLoop() { assert(!impl_->thread.joinable()); }
 
 void EventLoop::Start() {
-  impl_->work.emplace(impl_->context.get_executor());
-  impl_->thread = std::thread([this] {
+  impl_->thread = std::thread([impl = impl_.get()] {
     const util::CrashStack stack;  // handlers may call plugins
-    impl_->id = std::this_thread::get_id();
-    impl_->context.run();
+    impl->id = std::this_thread::get_id();
+    impl->Run();
   });
 }
 
 void EventLoop::Join() {
-  impl_->work.reset();
+  impl_->End();
   if (impl_->thread.joinable()) impl_->thread.join();
 }
 
-void EventLoop::Post(std::function<void()> call) { asio::post(impl_->context, std::move(call)); }
+void EventLoop::Post(std::function<void()> call) { impl_->Post(std::move(call)); }
 
 bool EventLoop::InThread() const { return impl_->id.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
 
@@ -85,67 +238,70 @@ void EventLoop::Resolve(const std::string& host, const std::string& port,
   std::thread([impl = std::weak_ptr<Impl>(impl_), host, port, done = std::move(done)]() mutable {
     auto found = std::make_shared<Result<std::vector<SocketAddress>>>(Lookup(host, port));
     if (const std::shared_ptr<Impl> alive = impl.lock()) {
-      asio::post(alive->context, [found, done = std::move(done)] { done(*found); });
+      alive->Post([found, done = std::move(done)] { done(*found); });
     }
   }).detach();
 }
 
-// Shared with the handlers that Asio holds: they may run after the Watch is gone and then find nobody waiting.
-struct Watch::State : std::enable_shared_from_this<Watch::State> {
-  State(asio::io_context& context, int fd) : descriptor(context), timer(context) {
-    if (fd >= 0) descriptor.assign(fd);
-  }
+void Watch::State::ArmTimer() {
+  if (deadline == kNoDeadline || (timer && timer->first <= deadline)) return;
+  DropTimer();
+  timer = std::pair(deadline, loop.next_timer++);
+  loop.timers.emplace(*timer, this);
+}
 
-  void ArmTimer() {
-    if (deadline == kNoDeadline || (timer_at && *timer_at <= deadline)) return;
-    timer_at = deadline;
-    timer.expires_at(deadline);
-    timer.async_wait([self = shared_from_this(), at = deadline](error_code failure) {
-      if (failure || self->timer_at != at) return;
-      self->timer_at.reset();
-      if (!self->waiter) return;
-      if (std::chrono::steady_clock::now() < self->deadline) return self->ArmTimer();
-      self->Finish(Wake::kTimeout);
-    });
-  }
+void Watch::State::DropTimer() {
+  if (timer) loop.timers.erase(*timer);
+  timer.reset();
+}
 
-  void Finish(Wake how) {
-    ++round;  // the handler of the other kind finds that it is too late
-    result = how;
-    if (how != Wake::kReady) CancelDescriptor();
-    if (waiter) std::exchange(waiter, nullptr).resume();
-  }
+void Watch::State::Happened(uint32_t events) {
+  const bool broken = (events & (EPOLLERR | EPOLLHUP)) != 0;
+  const bool reads = broken || (events & (EPOLLIN | EPOLLRDHUP)) != 0, writes = broken || (events & EPOLLOUT) != 0;
+  hung_up = hung_up || broken || (events & EPOLLRDHUP) != 0;
+  readable = readable || reads;
+  writable = writable || writes;
+  const bool wanted = (reads && (what == For::kRead || what == For::kEither)) ||
+                      (writes && (what == For::kWrite || what == For::kEither));
+  if (!waiter || !wanted) return;
+  if (what != For::kWrite) readable = false;
+  if (what != For::kRead) writable = false;
+  Finish(Wake::kReady);
+}
 
-  void CancelDescriptor() {
-    error_code ignored;
-    if (descriptor.is_open()) descriptor.cancel(ignored);
-  }
+void Watch::State::Finish(Wake how) {
+  ++round;  // a turn that was waited for comes too late
+  result = how;
+  if (!waiter) return;
+  --loop.waiters;
+  std::exchange(waiter, nullptr).resume();
+}
 
-  asio::posix::stream_descriptor descriptor;
-  asio::steady_timer timer;
-  std::optional<Deadline> timer_at;
-  Deadline deadline = kNoDeadline;
-  std::coroutine_handle<> waiter;
-  uint64_t round = 0;
-  Wake result = Wake::kReady;
-  bool cancelled = false;
-};
-
-Watch::Watch(EventLoop& loop, int fd) try : state_(std::make_shared<State>(loop.impl_->context, fd)) {
+Watch::Watch(EventLoop& loop, int fd) try : state_(std::make_shared<State>(*loop.impl_, fd)) {
+  if (fd >= 0 && !loop.impl_->Add(fd, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, state_.get()))
+    throw std::system_error(errno, std::generic_category(), "watching a descriptor");
 } catch (...) {
   if (fd >= 0) ::close(fd);
 }
 
 Watch::~Watch() {
-  state_->waiter = nullptr;
-  state_->timer_at.reset();
-  state_->timer.cancel();
-  error_code ignored;
-  if (state_->descriptor.is_open()) state_->descriptor.close(ignored);
+  State& state = *state_;
+  if (state.waiter) --state.loop.waiters;
+  state.waiter = nullptr;
+  state.DropTimer();
+  if (state.fd >= 0) {
+    // Said, because a program that is being started may hold a copy of it for a moment.
+    ::epoll_ctl(state.loop.epoll, EPOLL_CTL_DEL, state.fd, nullptr);
+    ::close(state.fd);
+  }
+  state.loop.gone.push_back(std::move(state_));
 }
 
-int Watch::fd() const { return const_cast<State&>(*state_).descriptor.native_handle(); }
-void Watch::set_deadline(Deadline deadline) { state_->deadline = deadline; }
+int Watch::fd() const { return state_->fd; }
+void Watch::set_deadline(Deadline deadline) {
+  state_->deadline = deadline;
+  if (state_->waiter) state_->ArmTimer();
+}
 Deadline Watch::deadline() const { return state_->deadline; }
 bool Watch::cancelled() const { return state_->cancelled; }
 Wake Watch::result() const noexcept { return state_->result; }
@@ -154,33 +310,39 @@ void Watch::Cancel() {
   state_->cancelled = true;
   // Not inline: whoever cancels may be walking over a list that the resumed coroutine changes.
   if (state_->waiter) {
-    asio::post(state_->timer.get_executor(), [state = state_] {
+    state_->loop.Post([state = state_] {
       if (state->waiter) state->Finish(Wake::kCancelled);
     });
   }
 }
 
+void Watch::Poke() {
+  if (!state_->waiter) return;
+  state_->loop.Post([state = state_, round = state_->round] {
+    if (state->round == round && state->waiter) state->Finish(Wake::kReady);
+  });
+}
+
 bool Watch::Begin(For what, std::coroutine_handle<> waiter) {
-  assert(!state_->waiter);
-  if (state_->cancelled) {
-    state_->result = Wake::kCancelled;
+  State& state = *state_;
+  assert(!state.waiter);
+  state.result = state.cancelled ? Wake::kCancelled : Wake::kReady;
+  if (state.cancelled) return false;
+  const bool reads = what == For::kRead || what == For::kEither, writes = what == For::kWrite || what == For::kEither;
+  if ((reads && (state.readable || state.hung_up)) || (writes && state.writable)) {
+    if (reads) state.readable = false;
+    if (writes) state.writable = false;
     return false;
   }
-  state_->waiter = waiter;
-  state_->ArmTimer();
-  if (what == For::kTime) return true;
+  state.waiter = waiter;
+  state.what = what;
+  ++state.loop.waiters;
+  state.ArmTimer();
   if (what == For::kTurn) {
-    asio::post(state_->timer.get_executor(), [state = state_, round = ++state_->round] {
-      if (state->round == round && state->waiter) state->Finish(Wake::kReady);
+    state.loop.Post([kept = state_, round = ++state.round] {
+      if (kept->round == round && kept->waiter) kept->Finish(Wake::kReady);
     });
-    return true;
   }
-  using Descriptor = asio::posix::stream_descriptor;
-  state_->descriptor.async_wait(what == For::kRead ? Descriptor::wait_read : Descriptor::wait_write,
-                                [state = state_, round = ++state_->round](error_code failure) {
-                                  if (failure == asio::error::operation_aborted || state->round != round) return;
-                                  if (state->waiter) state->Finish(Wake::kReady);
-                                });
   return true;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// EventLoop: one thread that waits for many file descriptors. Asio is behind it and seen in event_loop.cc alone.
+// EventLoop: one thread that waits for many file descriptors.
 #pragma once
 
 #include <sys/socket.h>
@@ -56,13 +56,15 @@ class EventLoop {
 
 enum class Wake { kReady, kTimeout, kCancelled };
 
-// Waiting for one file descriptor, which it owns and closes, or with -1 for time to pass.
+// Waiting for one file descriptor, which it owns and closes, or with -1 for time to pass. Whoever waits to read or
+// write has tried just before and was told that it would block: what was there already wakes nobody.
 //
 // Thread safety: the loop's thread only.
 class Watch {
  public:
-  // kTime: until the deadline. kTurn: until the others on this thread have had theirs.
-  enum class For { kRead, kWrite, kTime, kTurn };
+  // kEither: until it can be read or written. kTime: until the deadline. kTurn: until the others on this thread have
+  // had theirs.
+  enum class For { kRead, kWrite, kEither, kTime, kTurn };
 
   // Owns `fd` also when it throws.
   Watch(EventLoop& loop, int fd);
@@ -78,6 +80,8 @@ class Watch {
   // Ends the wait under way, and all later ones at once.
   void Cancel();
   bool cancelled() const;
+  // Ends the wait under way, if there is one, with kReady, though nothing has to be.
+  void Poke();
 
   struct Awaiter {
     Watch* watch;
@@ -90,6 +94,7 @@ class Watch {
   Awaiter Wait(For what) { return {this, what}; }
 
  private:
+  friend class EventLoop;
   struct State;
   bool Begin(For what, std::coroutine_handle<> waiter);
   Wake result() const noexcept;

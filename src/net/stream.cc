@@ -58,13 +58,16 @@ Io Stream::Ended(Status status) {
 
 Status Stream::TryRead(char* data, size_t size, size_t* count) {
   if (tls_) return tls_->Read(data, size, count);
-  const ssize_t result = ::recv(watch_.fd(), data, size, 0);
+  ssize_t result = 0;
+  do {
+    result = ::recv(watch_.fd(), data, size, 0);
+  } while (result < 0 && errno == EINTR);
   if (result > 0) {
     *count = static_cast<size_t>(result);
     return Status::kOk;
   }
   if (result == 0) return Status::kClosed;
-  if (errno == EAGAIN || errno == EINTR) return Status::kWantRead;
+  if (errno == EAGAIN) return Status::kWantRead;
   problem_ = std::string("reading: ") + std::strerror(errno);
   return Status::kFailed;
 }
@@ -75,12 +78,15 @@ Status Stream::TryWrite(std::string_view head, std::string_view body, size_t* co
   msghdr message = {};
   message.msg_iov = parts;
   message.msg_iovlen = 2;
-  const ssize_t result = ::sendmsg(watch_.fd(), &message, MSG_NOSIGNAL);
+  ssize_t result = 0;
+  do {
+    result = ::sendmsg(watch_.fd(), &message, MSG_NOSIGNAL);
+  } while (result < 0 && errno == EINTR);
   if (result >= 0) {
     *count = static_cast<size_t>(result);
     return Status::kOk;
   }
-  if (errno == EAGAIN || errno == EINTR) return Status::kWantWrite;
+  if (errno == EAGAIN) return Status::kWantWrite;
   problem_ = std::string("writing: ") + std::strerror(errno);
   return Status::kFailed;
 }
@@ -136,8 +142,9 @@ void Stream::CloseSending() {
 bool Stream::IsQuiet() {
   char byte = 0;
   size_t count = 0;
-  // A TLS server may have sent tickets, which are nothing to us; reading takes them out of the way.
-  return TryRead(&byte, 1, &count) == Status::kWantRead;
+  // A TLS server may have sent tickets, which are nothing to us; reading takes them out of the way. Twice: the first
+  // answer may be of a moment ago.
+  return TryRead(&byte, 1, &count) == Status::kWantRead && TryRead(&byte, 1, &count) == Status::kWantRead;
 }
 
 void InputBuffer::Consume(size_t count) {

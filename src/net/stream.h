@@ -32,7 +32,10 @@ class Stream {
   const std::string& problem() const { return problem_; }
 
   // From here on everything goes through `session`, which has to shake hands first.
-  void UseTls(std::unique_ptr<TlsSession> session) { tls_ = std::move(session); }
+  void UseTls(std::unique_ptr<TlsSession> session) {
+    tls_ = std::move(session);
+    tls_->WaitsWhenTold();
+  }
   // For somebody who puts another one in its place.
   std::unique_ptr<TlsSession> TakeTls() { return std::move(tls_); }
   Task<Io> Handshake();
@@ -44,10 +47,11 @@ class Stream {
   // Whether a connection that should be silent is; one that the peer closed, or that has something to say, is not.
   bool IsQuiet();
 
- private:
-  // Tries once; kWantRead and kWantWrite when it would block.
+  // Try once; kWantRead and kWantWrite when they would block. After kFailed problem() says why.
   TlsSession::Status TryRead(char* data, size_t size, size_t* count);
   TlsSession::Status TryWrite(std::string_view head, std::string_view body, size_t* count);
+
+ private:
   Io FromWake(Wake wake) const;
   Io Ended(TlsSession::Status status);
 

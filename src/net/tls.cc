@@ -44,6 +44,7 @@ using ContextPtr = std::shared_ptr<SSL_CTX>;
 constexpr uint64_t kMaxPemBytes = uint64_t{16} << 20;  // no bundle of authorities comes near it
 constexpr unsigned char kProtocols[] = "\x08http/1.1";
 constexpr unsigned int kProtocolsLength = sizeof(kProtocols) - 1;
+constexpr unsigned char kProtocolsWithHttp2[] = "\x02h2\x08http/1.1";
 
 std::string Reason() { return OpenSslReason(); }
 
@@ -52,15 +53,32 @@ int SocketOf(BIO* bio) { return static_cast<int>(reinterpret_cast<intptr_t>(BIO_
 
 int SocketWrite(BIO* bio, const char* data, int size) {
   BIO_clear_retry_flags(bio);
-  const ssize_t count = ::send(SocketOf(bio), data, static_cast<size_t>(size), MSG_NOSIGNAL);
-  if (count < 0 && (errno == EAGAIN || errno == EINTR)) BIO_set_retry_write(bio);
+  ssize_t count = 0;
+  do {
+    count = ::send(SocketOf(bio), data, static_cast<size_t>(size), MSG_NOSIGNAL);
+  } while (count < 0 && errno == EINTR);
+  if (count < 0 && errno == EAGAIN) BIO_set_retry_write(bio);
   return static_cast<int>(count);
 }
 
+// Flags of ours. kWaits: whoever is told to wait does. kDrained: the last read did not fill its buffer, so it has left
+// nothing, and whoever reads on is told to wait without a system call that would say the same.
+constexpr int kWaits = 0x100000, kDrained = 0x200000;
+
 int SocketRead(BIO* bio, char* data, int size) {
   BIO_clear_retry_flags(bio);
-  const ssize_t count = ::recv(SocketOf(bio), data, static_cast<size_t>(size), 0);
-  if (count < 0 && (errno == EAGAIN || errno == EINTR)) BIO_set_retry_read(bio);
+  if (BIO_test_flags(bio, kDrained) != 0) {
+    BIO_clear_flags(bio, kDrained);
+    BIO_set_retry_read(bio);
+    errno = EAGAIN;
+    return -1;
+  }
+  ssize_t count = 0;
+  do {
+    count = ::recv(SocketOf(bio), data, static_cast<size_t>(size), 0);
+  } while (count < 0 && errno == EINTR);
+  if (count < 0 && errno == EAGAIN) BIO_set_retry_read(bio);
+  if (count > 0 && count < size && BIO_test_flags(bio, kWaits) != 0) BIO_set_flags(bio, kDrained);
   if (count == 0) BIO_set_flags(bio, BIO_FLAGS_IN_EOF);
   return static_cast<int>(count);
 }
@@ -427,6 +445,12 @@ TlsSession::Status TlsSession::Judge(int result, const char* action) {
   if (verdict != X509_V_OK) problem_ += std::string(" (") + X509_verify_cert_error_string(verdict) + ")";
   return Status::kFailed;
 }
+
+void TlsSession::OfferHttp2() {
+  SSL_set_alpn_protos(impl_->ssl.get(), kProtocolsWithHttp2, sizeof(kProtocolsWithHttp2) - 1);
+}
+
+void TlsSession::WaitsWhenTold() { BIO_set_flags(SSL_get_rbio(impl_->ssl.get()), kWaits); }
 
 TlsSession::Status TlsSession::Handshake() {
   ERR_clear_error();

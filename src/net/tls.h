@@ -97,6 +97,11 @@ class TlsSession {
   TlsSession(const TlsSession&) = delete;
   TlsSession& operator=(const TlsSession&) = delete;
 
+  // Of a client: HTTP/2 goes before HTTP/1.1. REQUIRES: the handshake has not begun.
+  void OfferHttp2();
+  // From here on kWantRead may be said of a socket that was empty a moment ago, which saves asking it again: whoever
+  // gets it waits for something new.
+  void WaitsWhenTold();
   // To be repeated after waiting for what it wants, until kOk or kFailed.
   Status Handshake();
   Status Read(char* data, size_t size, size_t* count);
@@ -112,7 +117,7 @@ class TlsSession {
   std::string PeerName() const;
   // What the peer showed, verified or not; null: nothing.
   std::shared_ptr<const PeerCertificates> Peer() const;
-  // "TLSv1.3"; and the protocol agreed on ("http/1.1"), empty without.
+  // "TLSv1.3"; and the protocol agreed on ("http/1.1", "h2"), empty without.
   std::string Version() const;
   std::string Protocol() const;
 

@@ -118,7 +118,8 @@ Task<Connector::Addresses> Connector::Find(Deadline deadline, Cancellable* cance
   co_return late.Wrap("looking up " + host_);
 }
 
-Task<Result<std::unique_ptr<Connection>>> Connector::Connect(Deadline deadline, Cancellable* cancellable) {
+Task<Result<std::unique_ptr<Connection>>> Connector::Connect(Deadline deadline, Cancellable* cancellable,
+                                                             bool offer_http2) {
   deadline = std::min(deadline, After(timeout_));
   const Addresses addresses = co_await Find(deadline, cancellable);
   if (!addresses.ok()) co_return Named(addresses.error());
@@ -127,7 +128,7 @@ Task<Result<std::unique_ptr<Connection>>> Connector::Connect(Deadline deadline, 
     const auto now = steady_clock::now();
     const Deadline until =
         deadline == kNoDeadline ? kNoDeadline : now + (deadline - now) / static_cast<int64_t>(addresses->size() - i);
-    Result<std::unique_ptr<Connection>> made = co_await ConnectTo(&(*addresses)[i], until, cancellable);
+    Result<std::unique_ptr<Connection>> made = co_await ConnectTo(&(*addresses)[i], until, cancellable, offer_http2);
     if (made.ok()) co_return std::move(made);
     failure = made.error();
   }
@@ -135,7 +136,7 @@ Task<Result<std::unique_ptr<Connection>>> Connector::Connect(Deadline deadline, 
 }
 
 Task<Result<std::unique_ptr<Connection>>> Connector::ConnectTo(const SocketAddress* address, Deadline deadline,
-                                                               Cancellable* cancellable) {
+                                                               Cancellable* cancellable, bool offer_http2) {
   const int fd = ::socket(address->storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) co_return Error(std::string("connecting: ") + std::strerror(errno));
   auto connection = std::make_unique<Connection>(loop_, fd);
@@ -163,6 +164,7 @@ Task<Result<std::unique_ptr<Connection>>> Connector::ConnectTo(const SocketAddre
   if (tls_) {
     Result<std::unique_ptr<TlsSession>> session =
         stream.tls() != nullptr ? tls_->NewSessionWithin(stream.TakeTls(), url_.host) : tls_->NewSession(fd, url_.host);
+    if (session.ok() && offer_http2) (*session)->OfferHttp2();
     const Error error = co_await Secure(&stream, &session);
     if (!error.ok()) co_return error;
   }

@@ -70,8 +70,10 @@ class Connector {
   Connector(EventLoop& loop, const Url& url, const ProxyRoute* route, std::shared_ptr<TlsContext> tls,
             Duration timeout);
 
-  // Tries the addresses of the host one after another; none may use up the time of those behind it.
-  Task<Result<std::unique_ptr<Connection>>> Connect(Deadline deadline, Cancellable* cancellable);
+  // Tries the addresses of the host one after another; none may use up the time of those behind it. `offer_http2`: the
+  // server may choose HTTP/2 (TlsSession::Protocol); without TLS it is not asked.
+  Task<Result<std::unique_ptr<Connection>>> Connect(Deadline deadline, Cancellable* cancellable,
+                                                    bool offer_http2 = false);
   // Whether a new connection would show the same certificate: the files may have changed since.
   bool IsCurrent(Connection& connection) const { return !tls_ || tls_->IsCurrent(*connection.stream.tls()); }
 
@@ -80,7 +82,7 @@ class Connector {
   struct Lookup;
   Task<Addresses> Find(Deadline deadline, Cancellable* cancellable);
   Task<Result<std::unique_ptr<Connection>>> ConnectTo(const SocketAddress* address, Deadline deadline,
-                                                      Cancellable* cancellable);
+                                                      Cancellable* cancellable, bool offer_http2);
   Task<Error> PassProxy(Stream* stream);
   Task<Error> Secure(Stream* stream, Result<std::unique_ptr<TlsSession>>* session) const;
   Error Named(const Error& error) const {

@@ -10,35 +10,29 @@ namespace berth::net {
 
 Error CheckRequest(const ClientRequest& request) {
   if (!IsToken(request.method)) return Error("method \"" + request.method + "\" is none");
-  const bool plain =
-      std::ranges::all_of(request.path, [](char c) { return static_cast<unsigned char>(c) > ' ' && c != 0x7f; });
-  if (!request.path.starts_with('/') || !plain) {
-    return Error("path \"" + request.path + "\" must begin with a slash and have no blanks or control characters");
+  const std::string& path = request.PathOf();
+  const bool plain = std::ranges::all_of(path, [](char c) { return static_cast<unsigned char>(c) > ' ' && c != 0x7f; });
+  if (!path.starts_with('/') || !plain) {
+    return Error("path \"" + path + "\" must begin with a slash and have no blanks or control characters");
   }
-  for (const auto& [name, value] : request.headers.list()) {
-    // Values may be secrets: the name has to do.
-    if (!IsToken(name) || !IsHeaderValue(value))
-      return Error("header \"" + name + "\" has characters that are not allowed");
-  }
-  return Error::Ok();
+  for (const auto& [name, value] : request.headers.list())
+    if (Error error = CheckHeader(name, value); !error.ok()) return error;
+  return request.common ? request.common->problem() : Error::Ok();
 }
 
 std::string HeadOf(const ClientRequest& request, const Url& url, const Proxy* forwarder) {
   std::string head = request.method + " ";
   if (forwarder != nullptr) head += "http://" + url.authority;
-  head += url.prefix + request.path + " HTTP/1.1\r\n";
+  head.append(url.prefix).append(request.PathOf()).append(" HTTP/1.1\r\n");
   AppendHeader(&head, "Host", url.authority);
   if (forwarder != nullptr && forwarder->has_user())
     AppendHeader(&head, "Proxy-Authorization", ProxyAuthorization(*forwarder));
-  for (const auto& [name, value] : request.headers.list()) {
-    if (EqualIgnoringCase(name, "Host") || EqualIgnoringCase(name, "Content-Length") ||
-        EqualIgnoringCase(name, "Transfer-Encoding") || EqualIgnoringCase(name, "Connection")) {
-      continue;
-    }
-    AppendHeader(&head, name, value);
-  }
-  if (!request.body.empty() || request.method == "POST" || request.method == "PUT" || request.method == "PATCH") {
-    AppendHeader(&head, "Content-Length", std::to_string(request.body.size()));
+  if (request.common)
+    for (const CommonHeaders::Field& field : request.common->fields()) AppendHeader(&head, field.name, field.value);
+  for (const auto& [name, value] : request.headers.list())
+    if (!IsClientsOwn(LowerName(name))) AppendHeader(&head, name, value);
+  if (!request.BodyOf().empty() || request.method == "POST" || request.method == "PUT" || request.method == "PATCH") {
+    AppendHeader(&head, "Content-Length", std::to_string(request.BodyOf().size()));
   }
   head += "\r\n";
   return head;

@@ -6,16 +6,18 @@
 #include <deque>
 #include <exception>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "net/client_connection.h"
+#include "net/client_exchange.h"
 #include "net/client_request.h"
 #include "net/event_loop.h"
-#include "net/http_parser.h"
-#include "net/http_text.h"
+#include "net/http1_exchange.h"
+#include "net/http2_pool.h"
 #include "net/stream.h"
 #include "net/task.h"
 #include "net/url.h"
@@ -24,58 +26,15 @@
 namespace berth::net {
 namespace {
 
-using Progress = MessageParser::Progress;
 using std::chrono::steady_clock;
 
-constexpr size_t kSmallBody = size_t{16} << 10;
-
-// One request on its way, and who hears of it.
-struct Exchange : Cancellable {
-  ClientRequest request;
-  Deadline deadline = kNoDeadline;
-  Deadline begin_by = kNoDeadline;  // not after `deadline`
-
-  // Send.
-  HttpClient::Done done;
-  HttpResponse response;
-  // Stream.
-  bool streamed = false;
-  HttpClient::OnHead on_head;
-  HttpClient::OnChunk on_chunk;
-  HttpClient::OnEnd on_end;
-  util::OwnerLink<ResponseStream> stream;  // whose callbacks these are
-
-  // The loop's thread only.
-  Connection* connection = nullptr;  // while there is one
-  bool outdated = false;             // it was ended because its certificates are those of yesterday
-  bool heard = false;                // a byte of the response has come
-  Error failure = Error::Ok();
-  SendFacts facts;
-
-  void StartTimeout() {
-    deadline = std::min(After(request.timeout), request.answer_by);
-    begin_by = std::min(deadline, request.send_by);
-  }
-  // Calls unless the stream has ended; it may end within the call.
-  template <class Call>
-  void Tell(const Call& call) {
-    stream.Call([&call](ResponseStream&) { call(); });
-  }
-};
-
-// Says which connection an exchange has, as long as it has it.
-class ConnectionMark {
- public:
-  ConnectionMark(Exchange* exchange, Connection* connection) : exchange_(exchange) {
-    exchange_->connection = connection;
-  }
-  ~ConnectionMark() { exchange_->connection = nullptr; }
-  ConnectionMark(const ConnectionMark&) = delete;
-  ConnectionMark& operator=(const ConnectionMark&) = delete;
-
- private:
-  Exchange* exchange_;
-};
+// Of HTTP/2, on one connection. A watch that has much to say is not to slow down all the others.
+constexpr size_t kWatchesPerConnection = 8;
+constexpr size_t kMaxStreams = 250;
+// How often a request is sent that the server has not processed, or that can be sent twice.
+constexpr int kMaxAttempts = 4;
+// How many connections one request waits for, if others take their streams or the server ends them at once.
+constexpr int kMaxConnects = 20;
 
 class Handle final : public ResponseStream {
  public:
@@ -96,39 +55,79 @@ class Handle final : public ResponseStream {
   util::Owner<ResponseStream> owner_{this};
 };
 
+Http2Limits LimitsOf(const ClientOptions& options, size_t max_streams) {
+  return {max_streams,          options.max_response_bytes, options.max_header_bytes,
+          options.idle_timeout, options.ping_after,         options.ping_timeout};
+}
+
 }  // namespace
 
-struct HttpClient::Impl {
+struct HttpClient::Impl final : Http2Pool::Owner {
   ClientOptions options;
   Url url;
   std::shared_ptr<EventLoop> loop = std::make_shared<EventLoop>();
   std::optional<ProxyRoute> route;  // through a proxy
   std::optional<Connector> connector;
+  std::optional<Http1Exchange> http1;
+  Http2Limits send_limits, stream_limits;
+
+  // Requests on their way to the loop's thread: one call for all that come before it is made.
+  std::mutex mutex;
+  std::vector<std::shared_ptr<Exchange>> incoming;  // under mutex
 
   // The loop's thread only.
+  std::optional<Http2Pool> sends, streams;  // if HTTP/2 may be spoken
   std::vector<std::unique_ptr<Connection>> idle;
   std::map<uint8_t, std::deque<std::shared_ptr<Exchange>>> waiting;  // by rank; none is empty
-  std::unordered_set<Exchange*> active;
-  size_t sending = 0;         // exchanges of Send among them
-  Watch* sweeping = nullptr;  // while there are connections to look at
+  std::unordered_set<Exchange*> active;                              // but for those that a session has
+  size_t sending = 0;                                                // exchanges of Send among them
+  Watch* sweeping = nullptr;                                         // while there are connections to look at
   bool closed = false;
 
+  enum class Way { kDone, kFailed, kHandedOver };
+
+  void Take(std::shared_ptr<Exchange> exchange);
   void Begin(std::shared_ptr<Exchange> exchange);
   Detached Run(std::shared_ptr<Exchange> exchange);
-  Task<bool> Attempt(Exchange* exchange, bool* reused);
+  Task<Way> Attempt(const std::shared_ptr<Exchange>* exchange, bool* reused);
   void Next();
+  void PlanNext();
+  Http2Pool* PoolFor(const Exchange& exchange);
+  void OnStreamEnd(std::shared_ptr<Exchange> exchange, StreamEnd end) override;
+  void OnStreamRoom() override { Next(); }
   std::unique_ptr<Connection> TakeIdle();
   void Keep(std::unique_ptr<Connection> connection);
   Detached Sweep();
-  bool NeedsSweep() const { return !closed && (!idle.empty() || (url.tls && active.size() > sending)); }
+  bool NeedsSweep() const;
   void EndOutdated();
-  Task<bool> Receive(Exchange* exchange, Connection* connection, bool* keep);
-  Task<bool> ReceiveHead(Exchange* exchange, Connection* connection, std::unique_ptr<MessageParser>* parser);
-  Task<bool> ReceiveBody(Exchange* exchange, Connection* connection, MessageParser* parser, bool* keep);
-  bool Deliver(Exchange* exchange, std::string_view piece);
   void Finish(Exchange* exchange);
+  void Close();
 };
 
+void HttpClient::Impl::Take(std::shared_ptr<Exchange> exchange) {
+  {
+    const std::lock_guard lock(mutex);
+    incoming.push_back(std::move(exchange));
+    if (incoming.size() > 1) return;
+  }
+  loop->Post([this] {
+    std::vector<std::shared_ptr<Exchange>> taken;
+    {
+      const std::lock_guard lock(mutex);
+      taken.swap(incoming);
+    }
+    for (std::shared_ptr<Exchange>& one : taken) {
+      if (!one->failure.ok()) {
+        Finish(one.get());
+      } else {
+        Begin(std::move(one));
+      }
+    }
+    Next();
+  });
+}
+
+// Next has to be called behind it.
 void HttpClient::Impl::Begin(std::shared_ptr<Exchange> exchange) {
   if (closed) {
     exchange->failure = Error("the client is closed", ErrorKind::kCancelled);
@@ -136,60 +135,104 @@ void HttpClient::Impl::Begin(std::shared_ptr<Exchange> exchange) {
   }
   if (!exchange->streamed) {
     waiting[exchange->request.rank].push_back(std::move(exchange));
-    return Next();
+    return;
   }
   active.insert(exchange.get());
   Run(std::move(exchange));
   if (sweeping == nullptr && options.look_every.ns > 0 && NeedsSweep()) Sweep();
 }
 
+// Null: it goes over HTTP/1.1.
+Http2Pool* HttpClient::Impl::PoolFor(const Exchange& exchange) {
+  if (!sends || exchange.request.large) return nullptr;
+  return exchange.streamed ? &*streams : &*sends;
+}
+
 // Of those of the lowest rank, those who have waited longest go first.
 void HttpClient::Impl::Next() {
-  while (!waiting.empty() && sending < std::max<size_t>(options.max_connections, 1)) {
+  const size_t most = std::max<size_t>(options.max_connections, 1);
+  while (!waiting.empty()) {
     const auto first = waiting.begin();
+    Http2Pool* const pool = PoolFor(*first->second.front());
+    Http2Session* const session = pool != nullptr ? pool->Find() : nullptr;
+    // A server that allows many streams on a connection gets one connection.
+    if (session == nullptr && (sending >= most || (pool != nullptr && sending + pool->capacity() >= most))) return;
     std::shared_ptr<Exchange> exchange = std::move(first->second.front());
     first->second.pop_front();
     if (first->second.empty()) waiting.erase(first);
-    if (exchange->request.timeout_from_turn) exchange->StartTimeout();
+    if (exchange->request.timeout_from_turn && exchange->attempts == 0) exchange->StartTimeout();
+    if (session != nullptr) {
+      session->Submit(std::move(exchange));
+      continue;
+    }
     ++sending;
     active.insert(exchange.get());
     Run(std::move(exchange));
   }
 }
 
+// Not from where an exchange ends: a queue of requests that all fail at once would need a stack as long as itself.
+void HttpClient::Impl::PlanNext() {
+  if (!waiting.empty()) loop->Post([this] { Next(); });
+}
+
 Detached HttpClient::Impl::Run(std::shared_ptr<Exchange> exchange) {
+  Way way = Way::kFailed;
   try {
     bool reused = false;
-    bool fine = co_await Attempt(exchange.get(), &reused);
-    while (!fine && reused && !exchange->heard && !exchange->cancelled && MayRepeat(exchange->request.method) &&
-           !util::IsOver(exchange->deadline)) {
+    way = co_await Attempt(&exchange, &reused);
+    while (way == Way::kFailed && reused && !exchange->heard && !exchange->cancelled &&
+           MayRepeat(exchange->request.method) && !util::IsOver(exchange->deadline)) {
       exchange->failure = Error::Ok();
-      fine = co_await Attempt(exchange.get(), &reused);
+      way = co_await Attempt(&exchange, &reused);
     }
     // A server that does not answer on one kept connection may be gone for all of them.
-    if (!fine && reused && !exchange->heard) idle.clear();
+    if (way == Way::kFailed && reused && !exchange->heard) idle.clear();
   } catch (const std::exception& thrown) {
     exchange->failure = Error(thrown.what());
   }
-  if (exchange->outdated && !exchange->failure.ok()) exchange->failure = Error("the certificates have changed");
   active.erase(exchange.get());
   if (!exchange->streamed) --sending;
+  if (way != Way::kHandedOver) Finish(exchange.get());
+  if (!exchange->streamed) PlanNext();
+}
+
+void HttpClient::Impl::OnStreamEnd(std::shared_ptr<Exchange> exchange, StreamEnd end) {
+  // On a connection that others used before, a request that can be sent twice gets a second chance, as on a kept one of
+  // HTTP/1.1.
+  const bool again =
+      end == StreamEnd::kUnprocessed || (end == StreamEnd::kLost && !exchange->http2.first && !exchange->heard &&
+                                         !exchange->streamed && MayRepeat(exchange->request.method));
+  if (again && !closed && !exchange->cancelled && exchange->attempts < kMaxAttempts &&
+      !util::IsOver(exchange->deadline)) {
+    exchange->failure = Error::Ok();
+    if (exchange->streamed) {
+      loop->Post([this, exchange = std::move(exchange)] { Begin(exchange); });
+    } else {
+      waiting[exchange->request.rank].push_front(std::move(exchange));
+      PlanNext();
+    }
+    return;
+  }
+  if (end == StreamEnd::kUnprocessed && exchange->failure.ok())
+    exchange->failure = Error("the server does not take it", ErrorKind::kUnsent);
   Finish(exchange.get());
-  // Not from here: a queue of requests that all fail at once would need a stack as long as itself.
-  if (!exchange->streamed && !waiting.empty()) loop->Post([this] { Next(); });
 }
 
 void HttpClient::Impl::Finish(Exchange* exchange) {
-  Error failure = exchange->failure.Wrap(exchange->request.method + " " + (url.tls ? "https://" : "http://") +
-                                         url.authority + url.prefix + exchange->request.path);
   if (exchange->request.facts) {
     exchange->facts.connect_errno = exchange->connect_errno;
     *exchange->request.facts = exchange->facts;
   }
+  if (!exchange->failure.ok()) {
+    if (exchange->outdated) exchange->failure = Error("the certificates have changed");
+    exchange->failure = exchange->failure.Wrap(exchange->request.method + " " + (url.tls ? "https://" : "http://") +
+                                               url.authority + url.prefix + exchange->request.PathOf());
+  }
   if (exchange->streamed) {
-    exchange->Tell([&] { exchange->on_end(std::move(failure)); });
-  } else if (!failure.ok()) {
-    exchange->done(std::move(failure));
+    exchange->Tell([&] { exchange->on_end(std::move(exchange->failure)); });
+  } else if (!exchange->failure.ok()) {
+    exchange->done(std::move(exchange->failure));
   } else {
     exchange->done(std::move(exchange->response));
   }
@@ -230,6 +273,11 @@ Detached HttpClient::Impl::Sweep() {
   sweeping = nullptr;
 }
 
+bool HttpClient::Impl::NeedsSweep() const {
+  if (closed) return false;
+  return !idle.empty() || (url.tls && active.size() > sending) || (streams && streams->busy());
+}
+
 // A stream may live for long; what it was opened with may be worth nothing by then.
 void HttpClient::Impl::EndOutdated() {
   for (Exchange* exchange : active) {
@@ -238,193 +286,79 @@ void HttpClient::Impl::EndOutdated() {
     exchange->outdated = true;
     exchange->Cancel();
   }
+  if (streams) streams->EndOutdated();
 }
 
-// False with exchange->failure set.
-Task<bool> HttpClient::Impl::Attempt(Exchange* exchange, bool* reused) {
-  std::unique_ptr<Connection> connection = exchange->streamed ? nullptr : TakeIdle();
-  *reused = connection != nullptr;
+// kFailed with the failure set. Of HTTP/2 it is only the beginning: what becomes of it says OnStreamEnd.
+Task<HttpClient::Impl::Way> HttpClient::Impl::Attempt(const std::shared_ptr<Exchange>* shared, bool* reused) {
+  Exchange* const exchange = shared->get();
+  *reused = false;
   // Time that was spent in the queue counts: nothing is sent whose answer nobody would wait for.
   const auto late = [exchange] {
-    if (exchange->request.withdrawn && *exchange->request.withdrawn) {
-      exchange->failure = Error("withdrawn before it was sent", ErrorKind::kUnsent);
-    } else if (util::IsOver(exchange->begin_by)) {
-      exchange->failure = Error("timed out before it was sent", ErrorKind::kUnsent);
-    }
+    exchange->failure = exchange->Late();
     return !exchange->failure.ok();
   };
-  if (late()) co_return false;
+  if (late()) co_return Way::kFailed;
+  std::unique_ptr<Connection> connection;
+  if (Http2Pool* const pool = PoolFor(*exchange)) {
+    for (bool waited = false; !connection; waited = true) {
+      if (exchange->cancelled) {
+        exchange->failure = Error("cancelled", ErrorKind::kCancelled);
+        co_return Way::kFailed;
+      }
+      if (Http2Session* const session = pool->Find()) {
+        session->Submit(*shared);
+        co_return Way::kHandedOver;
+      }
+      if (pool->speaks_http1()) break;
+      if (waited && !exchange->streamed) {
+        // Others were faster. It is still the first of those who wait.
+        waiting[exchange->request.rank].push_front(*shared);
+        co_return Way::kHandedOver;
+      }
+      if (++exchange->connects > kMaxConnects) {
+        exchange->failure = Error("connecting: the server takes no requests", ErrorKind::kUnsent);
+        co_return Way::kFailed;
+      }
+      exchange->failure = co_await pool->Connect(exchange, &connection);
+      if (!exchange->failure.ok() || late()) co_return Way::kFailed;
+    }
+  }
+  if (!connection && !exchange->streamed) {
+    connection = TakeIdle();
+    *reused = connection != nullptr;
+  }
   if (!connection) {
     Result<std::unique_ptr<Connection>> made = co_await connector->Connect(exchange->begin_by, exchange);
     if (!made.ok()) {
       exchange->failure = made.error();
-      co_return false;
+      co_return Way::kFailed;
     }
     connection = std::move(made).value();
-    if (late()) co_return false;
+    if (late()) co_return Way::kFailed;
   }
   bool keep = false;
-  {
-    const Waiting guard(exchange, &connection->stream.watch());
-    const ConnectionMark mark(exchange, connection.get());
-    if (exchange->cancelled) {
-      exchange->failure = Error("cancelled", ErrorKind::kCancelled);
-      co_return false;
-    }
-    connection->stream.watch().set_deadline(exchange->deadline);
-    std::string head = HeadOf(exchange->request, url, route && !route->tunnel ? &route->proxy : nullptr);
-    std::string_view body = exchange->request.body;
-    if (body.size() <= kSmallBody) {
-      head += body;
-      body = {};
-    }
-    const Io io = co_await connection->stream.Write(head, body);
-    // A server that refuses a large body answers before it has read all of it, and then stops reading.
-    if (io != Io::kOk && io != Io::kFailed) {
-      exchange->failure = ErrorOf(io, connection->stream).Wrap("sending");
-      co_return false;
-    }
-    const bool fine = co_await Receive(exchange, connection.get(), &keep);
-    if (!fine) co_return false;
-    // A server that does not know us may know the certificate that a new connection would show.
-    keep = keep && io == Io::kOk && exchange->response.status != 401;
-  }
+  const bool fine = co_await http1->Run(exchange, connection.get(), &keep);
+  if (!fine) co_return Way::kFailed;
   if (keep && !exchange->streamed) Keep(std::move(connection));
-  co_return true;
+  co_return Way::kDone;
 }
 
-Task<bool> HttpClient::Impl::Receive(Exchange* exchange, Connection* connection, bool* keep) {
-  std::unique_ptr<MessageParser> parser;
-  const bool begun = co_await ReceiveHead(exchange, connection, &parser);
-  if (!begun) co_return false;
-  const MessageHead& head = parser->head();
-  if (exchange->streamed) {
-    exchange->Tell([&] { exchange->on_head(head.status, head.headers); });
-  } else {
-    exchange->response.status = head.status;
-    const std::string* type = head.headers.Find("Content-Type");
-    exchange->response.content_type = type != nullptr ? *type : "";
-    exchange->response.headers = head.headers;
-    exchange->facts.status = head.status;
-  }
-  const bool complete = co_await ReceiveBody(exchange, connection, parser.get(), keep);
-  // Bytes behind the answer belong to no question of ours.
-  *keep = *keep && head.keep_alive && connection->input.empty();
-  co_return complete;
-}
-
-Task<bool> HttpClient::Impl::ReceiveHead(Exchange* exchange, Connection* connection,
-                                         std::unique_ptr<MessageParser>* parser) {
-  InputBuffer& input = connection->input;
-  for (;;) {
-    *parser = std::make_unique<MessageParser>(MessageParser::Kind::kResponse, options.max_header_bytes);
-    Progress progress = Progress::kMore;
-    while (progress == Progress::kMore) {
-      if (!input.empty()) {
-        exchange->heard = true;
-        size_t used = 0;
-        progress = (*parser)->ReadHead(input.view(), &used);
-        input.Consume(used);
-        if (progress != Progress::kMore) break;
-      }
-      const Io io = co_await input.Fill(&connection->stream);
-      if (io != Io::kOk) {
-        exchange->facts.closed = io == Io::kClosed;
-        exchange->failure = ErrorOf(io, connection->stream).Wrap("waiting for the answer");
-        co_return false;
-      }
-    }
-    if (progress != Progress::kDone) {
-      exchange->failure = Error("the answer's header: " + (*parser)->problem());
-      co_return false;
-    }
-    const int status = (*parser)->head().status;
-    if (status >= 200) co_return true;
-    if (status == 101) {
-      exchange->failure = Error("the server changes the protocol, which nobody asked for");
-      co_return false;
+void HttpClient::Impl::Close() {
+  closed = true;
+  idle.clear();
+  if (sweeping != nullptr) sweeping->Cancel();
+  for (Exchange* exchange : active) exchange->Cancel();
+  const auto left = std::exchange(waiting, {});
+  for (const auto& [rank, exchanges] : left) {
+    for (const std::shared_ptr<Exchange>& exchange : exchanges) {
+      exchange->failure = Error("the client is closed", ErrorKind::kCancelled);
+      Finish(exchange.get());
     }
   }
-}
-
-// False when the caller of Send gets more than he wants.
-bool HttpClient::Impl::Deliver(Exchange* exchange, std::string_view piece) {
-  if (exchange->streamed) {
-    exchange->Tell([&] { exchange->on_chunk(piece); });
-    return true;
-  }
-  std::string& body = exchange->response.body;
-  if (body.size() + piece.size() > options.max_response_bytes) return false;
-  GrowBody(&body, body.size() + piece.size(), body.size() * 2, nullptr);
-  body.append(piece);
-  return true;
-}
-
-Task<bool> HttpClient::Impl::ReceiveBody(Exchange* exchange, Connection* connection, MessageParser* parser,
-                                         bool* keep) {
-  const MessageHead& head = parser->head();
-  net::Stream& stream = connection->stream;
-  InputBuffer& input = connection->input;
-  *keep = true;
-  if (exchange->request.method == "HEAD" || head.status == 204 || head.status == 304) co_return true;
-  const auto too_large = [this] {
-    return Error("the answer exceeds " + std::to_string(options.max_response_bytes) + " bytes", ErrorKind::kTooLarge);
-  };
-  const auto cut_off = [&stream, exchange](Io io) {
-    exchange->facts.closed = io == Io::kClosed;
-    return (io == Io::kClosed ? Error("it ends too early") : ErrorOf(io, stream)).Wrap("reading the answer");
-  };
-  const bool known = !head.chunked && head.content_length.has_value();
-  uint64_t left = head.content_length.value_or(0);
-  if (known && !exchange->streamed) {
-    if (left > options.max_response_bytes) {
-      exchange->failure = too_large();
-      co_return false;
-    }
-    const MayGrow may_grow;
-    const BodyEnd end = co_await ReadBody(&stream, &input, left, &exchange->response.body, may_grow);
-    if (end == BodyEnd::kOk) co_return true;
-    const Io io = end == BodyEnd::kTimeout     ? Io::kTimeout
-                  : end == BodyEnd::kClosed    ? Io::kClosed
-                  : end == BodyEnd::kCancelled ? Io::kCancelled
-                                               : Io::kFailed;
-    exchange->failure = cut_off(io);
-    co_return false;
-  }
-  const bool until_closed = !head.chunked && !known;
-  if (until_closed) *keep = false;
-  const MessageParser::Sink sink = [this, exchange](std::string_view piece) { return Deliver(exchange, piece); };
-  for (;;) {
-    if (head.chunked) {
-      size_t used = 0;
-      const Progress progress = parser->ReadChunks(input.view(), &used, sink);
-      input.Consume(used);
-      if (progress == Progress::kDone) co_return true;
-      if (progress != Progress::kMore) {
-        exchange->failure =
-            progress == Progress::kTooLarge ? too_large() : Error("the answer's chunks: " + parser->problem());
-        co_return false;
-      }
-    } else {
-      const std::string_view held = input.view();
-      const std::string_view piece =
-          until_closed ? held : held.substr(0, static_cast<size_t>(std::min<uint64_t>(held.size(), left)));
-      if (!piece.empty() && !Deliver(exchange, piece)) {
-        exchange->failure = too_large();
-        co_return false;
-      }
-      left -= until_closed ? 0 : piece.size();
-      input.Consume(piece.size());
-      if (known && left == 0) co_return true;
-    }
-    if (exchange->streamed) stream.watch().set_deadline(After(exchange->request.read_timeout));
-    const Io io = co_await input.Fill(&stream);
-    if (io == Io::kClosed && until_closed) co_return true;
-    if (io != Io::kOk) {
-      exchange->failure = cut_off(io);
-      co_return false;
-    }
-  }
+  if (!sends) return;
+  sends->Close();
+  streams->Close();
 }
 
 namespace {
@@ -471,24 +405,22 @@ Result<std::unique_ptr<HttpClient>> HttpClient::Create(const ClientOptions& opti
   }
   impl->connector.emplace(*impl->loop, impl->url, impl->route ? &*impl->route : nullptr, std::move(tls),
                           options.connect_timeout);
+  impl->http1.emplace(impl->options, impl->url, impl->route && !impl->route->tunnel ? &impl->route->proxy : nullptr);
+  if (impl->url.tls && options.http2) {
+    impl->send_limits = LimitsOf(options, kMaxStreams);
+    impl->stream_limits = LimitsOf(options, kWatchesPerConnection);
+    const auto make = [impl = impl.get()](std::optional<Http2Pool>& pool, const Http2Limits& limits) {
+      pool.emplace(*impl->loop, *impl->connector, impl->url, limits, impl->options.connect_timeout, *impl);
+    };
+    make(impl->sends, impl->send_limits);
+    make(impl->streams, impl->stream_limits);
+  }
   impl->loop->Start();
   return std::unique_ptr<HttpClient>(new HttpClient(std::move(impl)));
 }
 
 HttpClient::~HttpClient() {
-  impl_->loop->Post([impl = impl_.get()] {
-    impl->closed = true;
-    impl->idle.clear();
-    if (impl->sweeping != nullptr) impl->sweeping->Cancel();
-    for (Exchange* exchange : impl->active) exchange->Cancel();
-    const auto waiting = std::exchange(impl->waiting, {});
-    for (const auto& [rank, exchanges] : waiting) {
-      for (const std::shared_ptr<Exchange>& exchange : exchanges) {
-        exchange->failure = Error("the client is closed", ErrorKind::kCancelled);
-        impl->Finish(exchange.get());
-      }
-    }
-  });
+  impl_->loop->Post([impl = impl_.get()] { impl->Close(); });
   impl_->loop->Join();
 }
 
@@ -498,12 +430,7 @@ void HttpClient::Send(ClientRequest request, Done done) {
   exchange->request = std::move(request);
   exchange->StartTimeout();
   exchange->done = std::move(done);
-  impl_->loop->Post([impl = impl_.get(), exchange] {
-    if (exchange->failure.ok())
-      impl->Begin(exchange);
-    else
-      impl->Finish(exchange.get());
-  });
+  impl_->Take(std::move(exchange));
 }
 
 std::unique_ptr<ResponseStream> HttpClient::Stream(ClientRequest request, OnHead on_head, OnChunk on_chunk,
@@ -517,12 +444,7 @@ std::unique_ptr<ResponseStream> HttpClient::Stream(ClientRequest request, OnHead
   exchange->on_chunk = std::move(on_chunk);
   exchange->on_end = std::move(on_end);
   auto handle = std::make_unique<Handle>(impl_->loop, exchange);
-  impl_->loop->Post([impl = impl_.get(), exchange] {
-    if (exchange->failure.ok())
-      impl->Begin(exchange);
-    else
-      impl->Finish(exchange.get());
-  });
+  impl_->Take(std::move(exchange));
   return handle;
 }
 

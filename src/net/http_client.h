@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HttpClient: an asynchronous HTTP/1.1 client of one server, with connections that are kept.
+// HttpClient: an asynchronous client of one server, over HTTP/1.1 or HTTP/2, with connections that are kept.
 #pragma once
 
 #include <atomic>
@@ -12,6 +12,7 @@
 
 #include "berth/clock.h"
 #include "berth/error.h"
+#include "net/common_headers.h"
 #include "net/http.h"
 #include "net/tls.h"
 #include "util/deadline.h"
@@ -24,12 +25,19 @@ struct ClientOptions {
   // and shown nothing.
   std::string proxy;
   TlsClientOptions tls;
-  size_t max_connections = 16;                       // for Send; what comes meanwhile waits. Every Stream has its own
+  // HTTP/2 where the server has it, which only one that speaks TLS is asked about. Requests of Send share a connection
+  // then; it is more than one if the server allows fewer streams on it than max_connections. Each eight Streams have
+  // one.
+  bool http2 = false;
+  size_t max_connections = 16;  // for Send; what comes meanwhile waits. Over HTTP/1.1 every Stream has its own
   Duration connect_timeout = Duration::Seconds(10);  // with name lookup and TLS handshake
   Duration idle_timeout = Duration::Seconds(90);     // a kept connection is not used after that long
   Duration look_every = Duration::Seconds(5);        // at connections, to let closed and outdated ones go; 0: never
   uint64_t max_response_bytes = uint64_t{1} << 30;   // of a body that Send collects
   size_t max_header_bytes = size_t{64} << 10;
+  // Over HTTP/2: how long a server may be silent while somebody waits, before it is asked whether it is there, and how
+  // long it has to say so (0: it is not asked). As client-go has them.
+  Duration ping_after = Duration::Seconds(30), ping_timeout = Duration::Seconds(15);
 };
 
 // How far a request came, for callers who have words of their own for that.
@@ -44,16 +52,24 @@ struct ClientRequest {
   std::string path = "/";  // with the query, encoded already
   Headers headers;         // Host, Content-Length and Connection are ours
   std::string body;
+  std::shared_ptr<const CommonHeaders> common;  // further headers; may be null
+  // Send: not null, they are meant instead of path and body. Whoever gives them keeps them until `done` has gone.
+  const std::string *kept_path = nullptr, *kept_body = nullptr;
+  bool few_headers = false;  // Send: of the answer's, Content-Type and Retry-After are enough
   Duration timeout =
       Duration::Seconds(30);       // Send: until the answer is complete; Stream: until its head is there; 0: none
   bool timeout_from_turn = false;  // Send: the timeout counts from when it is this request's turn, not from the call
   uint8_t rank = 0;                // Send: among those that wait for a connection the lower ones go first
+  bool large = false;              // its answer may be: it goes over HTTP/1.1, which is twice as fast with megabytes
   Duration read_timeout;           // Stream: the longest silence between pieces; 0: any
   // Send: begun before that, or not at all, wherever it has waited; and given up then, whatever the timeout.
   util::Deadline send_by = util::kNoDeadline, answer_by = util::kNoDeadline;
   // Send: true when its turn comes: it is not sent (kUnsent). May be null.
   std::shared_ptr<const std::atomic<bool>> withdrawn;
   std::shared_ptr<SendFacts> facts;  // Send: filled in before `done` is called, however it ended. May be null
+
+  const std::string& PathOf() const { return kept_path != nullptr ? *kept_path : path; }
+  const std::string& BodyOf() const { return kept_body != nullptr ? *kept_body : body; }
 };
 
 // A response that is being received. Its end cancels: nothing is called after the destructor has returned, which waits
@@ -82,10 +98,11 @@ class HttpClient {
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
 
-  // Calls `done` once. A connection is kept unless the server refused us (401), and used again as long as the files
-  // with certificates are those that it was made with. A status of 400 and more is a response, not an error. A kept
-  // connection that turns out to be closed is replaced by a new one for GET, HEAD and OPTIONS; whether another method
-  // was heard is for the caller to find out.
+  // Calls `done` once. What is sent by one thread without a pause goes out together, if HTTP/2 is spoken. A connection
+  // is kept unless the server refused us (401), and used again as long as the files with certificates are those that it
+  // was made with. A status of 400 and more is a response, not an error. A kept connection that turns out to be closed
+  // is replaced by a new one for GET, HEAD and OPTIONS; whether another method was heard is for the caller to find out.
+  // What a server of HTTP/2 says it has not processed is sent again, a few times, and then kUnsent.
   void Send(ClientRequest request, Done done);
   // Calls on_head once, then on_chunk for every piece as it comes, then on_end once, with Ok if the response was
   // complete. Without a head only on_end is called.

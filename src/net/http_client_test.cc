@@ -97,6 +97,31 @@ TEST(HttpClient, NamesRequestAndReasonInErrors) {
   EXPECT_EQ(refused.find("secret"), std::string::npos);
 }
 
+TEST(HttpClient, SendsWhatRequestsShareAndWhatTheCallerKeeps) {
+  const auto server = Serve([](const HttpRequest& request, const Respond& respond) {
+    HttpResponse response;
+    const std::string* token = request.headers.Find("Authorization");
+    response.body = request.path + " " + request.body + " " + (token != nullptr ? *token : "-") + " " +
+                    *request.headers.Find("Host");
+    respond(std::move(response));
+  });
+  const auto client = ClientOf(server->port());
+  const std::string path = "/kept", body = "body";
+  Headers shared;
+  shared.Add("Authorization", "Bearer x");
+  shared.Add("Host", "elsewhere");  // is ours
+  ClientRequest request = Request("POST", "not this one", "nor this");
+  request.common = std::make_shared<CommonHeaders>(shared);
+  request.kept_path = &path;
+  request.kept_body = &body;
+  EXPECT_EQ(Text(Ask(*client, request)), "/kept body Bearer x 127.0.0.1:" + std::to_string(server->port()));
+  shared.Add("Evil", "secret\r\nX: y");
+  request.common = std::make_shared<CommonHeaders>(shared);
+  const std::string refused = Text(Ask(*client, request));
+  EXPECT_NE(refused.find("header \"Evil\""), std::string::npos) << refused;
+  EXPECT_EQ(refused.find("secret"), std::string::npos);
+}
+
 TEST(HttpClient, GivesUpWhenTimeIsOver) {
   std::mutex mutex;
   std::vector<Respond> kept;

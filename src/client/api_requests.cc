@@ -87,13 +87,23 @@ void ApiRequests::Refuse(Call& call) {
   std::exchange(call.done, nullptr)(std::move(reply));
 }
 
-net::Headers ApiRequests::HeadersWith(const std::string& authorization, Encoding accept) const {
+std::shared_ptr<const net::CommonHeaders> ApiRequests::HeadersWith(const std::string& authorization, Encoding accept,
+                                                                   std::string_view content_type) {
+  const std::lock_guard lock(mutex_);
+  if (known_authorization_ != authorization) {
+    known_authorization_ = authorization;
+    known_.clear();
+  }
+  for (const Known& known : known_)
+    if (known.accept == accept && known.content_type == content_type) return known.headers;
   net::Headers headers;
   headers.Add("Accept", std::string(AcceptOf(accept)));
   headers.Add("User-Agent", user_agent_);
   if (!authorization.empty()) headers.Add("Authorization", authorization);
   for (const auto& [name, value] : credentials_.impersonation().list()) headers.Add(name, value);
-  return headers;
+  if (!content_type.empty()) headers.Add("Content-Type", std::string(content_type));
+  known_.push_back({accept, content_type, std::make_shared<net::CommonHeaders>(headers)});
+  return known_.back().headers;
 }
 
 void ApiRequests::Send(ApiRequest request, Pacer* pacer, Done done) {
@@ -125,7 +135,7 @@ void ApiRequests::Go(const std::shared_ptr<Call>& call) {
     const ApiRequest& asked = call->request;
     observed_.by->Paced({observed_.host, asked.method, observed_.url, asked.path, SecondsSince(call->asked)});
   }
-  if (const std::optional<std::string> known = credentials_.Known()) return SendWith(call, *known);
+  if (std::optional<std::string> known = credentials_.Known()) return SendWith(call, *std::move(known));
   bool closed = false;
   {
     const std::lock_guard lock(mutex_);
@@ -159,16 +169,18 @@ void ApiRequests::Resume(const std::shared_ptr<Call>& call, const Result<std::st
   });
 }
 
-void ApiRequests::SendWith(const std::shared_ptr<Call>& call, const std::string& authorization) {
-  call->authorization = authorization;
+void ApiRequests::SendWith(const std::shared_ptr<Call>& call, std::string authorization) {
+  call->authorization = std::move(authorization);
+  const ApiRequest& asked = call->request;
   net::ClientRequest request;
-  request.method = call->request.method;
-  request.path = call->request.path;
-  request.headers = HeadersWith(call->authorization, call->request.accept);
-  if (!call->request.body.empty()) request.headers.Add("Content-Type", std::string(call->request.content_type));
-  request.body = call->request.body;
+  request.method = asked.method;
+  request.kept_path = &asked.path;
+  request.kept_body = &asked.body;
+  request.common = HeadersWith(call->authorization, asked.accept, asked.body.empty() ? "" : asked.content_type);
+  request.few_headers = true;
   request.timeout = call->request.timeout;
   request.timeout_from_turn = true;
+  request.large = call->request.large;
   request.rank = static_cast<uint8_t>(call->request.rank);
   request.withdrawn = call->request.withdrawn;
   request.send_by = call->request.send_by;
@@ -204,7 +216,7 @@ std::unique_ptr<net::ResponseStream> ApiRequests::Stream(net::ClientRequest requ
 
     std::unique_ptr<net::ResponseStream> Begin(ApiRequests& requests, const std::string& authorization) {
       if (shown) *shown = authorization;
-      request.headers = requests.HeadersWith(authorization, accept);
+      request.common = requests.HeadersWith(authorization, accept, "");
       if (requests.observed_.by != nullptr) {
         on_head = [&observed = requests.observed_, tell = std::move(on_head)](int status, const net::Headers& headers) {
           observed.by->Tried(observed.host, "GET", status, 0, false);

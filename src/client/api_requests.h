@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "berth/clock.h"
 #include "client/cluster_api.h"
@@ -33,6 +34,7 @@ struct ApiRequest {
   std::string body;
   std::string_view content_type = ContentTypeOf(Encoding::kJson);  // never destroyed
   Encoding accept = Encoding::kJson;
+  bool large = false;  // as net::ClientRequest has it
   Rank rank = Rank::kBinding;
   Duration timeout = Duration::Seconds(30);  // of the answer, once it is this request's turn
   // Until when it is worth sending, wherever it waits: for its turn, for credentials, or because the server puts it
@@ -89,14 +91,16 @@ class ApiRequests {
  private:
   struct Call;
   class PendingStream;
-  net::Headers HeadersWith(const std::string& authorization, Encoding accept) const;
+  // What every request says, kept for the next one that says the same.
+  std::shared_ptr<const net::CommonHeaders> HeadersWith(const std::string& authorization, Encoding accept,
+                                                        std::string_view content_type);
   void Pace(const std::shared_ptr<Call>& call);
   static void Drop(const std::shared_ptr<Call>& call, const std::string& why = "too many requests wait for their turn");
   static void Refuse(Call& call);
   void Go(const std::shared_ptr<Call>& call);
   // Credentials have come, or not.
   void Resume(const std::shared_ptr<Call>& call, const Result<std::string>& authorization);
-  void SendWith(const std::shared_ptr<Call>& call, const std::string& authorization);
+  void SendWith(const std::shared_ptr<Call>& call, std::string authorization);
   void OnAnswer(const std::shared_ptr<Call>& call, Result<net::HttpResponse> answer);
 
   // For the observer.
@@ -108,6 +112,13 @@ class ApiRequests {
   const ObservedServer observed_;
   std::mutex mutex_;
   std::set<std::shared_ptr<Call>> waiting_;  // for credentials; under mutex_
+  struct Known {
+    Encoding accept;
+    std::string_view content_type;
+    std::shared_ptr<const net::CommonHeaders> headers;
+  };
+  std::string known_authorization_;          // of all of `known_`; under mutex_
+  std::vector<Known> known_;                 // under mutex_
   bool closing_ = false;                     // under mutex_
   util::Owner<ApiRequests> owner_{this};     // of answers about credentials
   std::unique_ptr<net::HttpClient> client_;  // last: its end runs callbacks

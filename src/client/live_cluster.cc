@@ -55,6 +55,9 @@ struct ListRun {
   std::function<void(ListAnswer)> done;
 };
 
+// Of which there may be so many that a list of them is megabytes.
+bool IsMany(Kind kind) { return kind == Kind::kPod || kind == Kind::kNode; }
+
 // What is the same of a watch that has to be begun again.
 struct WatchPlan {
   Kind kind = Kind::kPod;
@@ -205,6 +208,12 @@ Result<std::unique_ptr<LiveCluster>> LiveCluster::Connect(const Kubeconfig& conf
   http.url = config.server;
   http.proxy = config.proxy;
   http.tls = config.tls;
+  std::vector<std::string> warnings;
+  const Http2Settings http2 = impl->options.http2.value_or(Http2Settings::FromEnvironment(&warnings));
+  for (const std::string& warning : warnings) impl->Warn(warning);
+  http.http2 = http2.enabled;
+  http.ping_after = http2.ping_after;
+  http.ping_timeout = http2.ping_timeout;
   http.tls.identity = impl->credentials.identity();
   http.tls.on_warning = [impl = impl.get()](const Error& error) { impl->WarnSeldom(error.text()); };
   for (std::unique_ptr<ApiRequests>* requests : {&impl->reads, &impl->writes, &impl->leases}) {
@@ -256,6 +265,7 @@ void LiveCluster::Impl::Ask(const std::shared_ptr<ListRun>& run) {
   if (run->paged) request.path += "limit=" + std::to_string(options.page_size) + "&";
   request.path += run->next.empty() ? "resourceVersion=" + UrlEncode(run->version) : "continue=" + UrlEncode(run->next);
   request.timeout = options.list_timeout;
+  request.large = true;
   request.accept = run->asked = encodings.Of(run->kind);
   reads->Send(std::move(request), &pacer, [this, run](ApiReply reply) { OnPage(run, std::move(reply)); });
 }
@@ -421,6 +431,7 @@ std::unique_ptr<net::ResponseStream> LiveCluster::Impl::BeginWatch(const std::sh
   request.path = plan->path;
   request.timeout = options.request_timeout;
   request.read_timeout = plan->read_timeout;
+  request.large = IsMany(plan->kind);
   auto shown = std::make_shared<std::string>();
   auto watch = std::make_shared<LiveWatch>(
       plan->kind, plan->start, annotations, inbox, watcher, std::move(callbacks),

@@ -6,12 +6,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "berth/clock.h"
 #include "berth/error.h"
 #include "client/cluster_api.h"
 #include "client/encodings.h"
+#include "client/http2_settings.h"
 #include "client/kubeconfig.h"
 #include "client/request_observer.h"
 #include "client/wire.h"
@@ -28,6 +30,7 @@ struct LiveOptions {
   // Lists come as events of a watch, one object at a time, where the server can do that (gate WatchListClient).
   bool streamed_lists = true;
   EncodingOptions encodings;
+  std::optional<Http2Settings> http2;  // not there: as the environment has them
   std::string user_agent = "berth";
   std::string lease_user_agent;    // of requests about leases; empty: the same
   std::string reporting_instance;  // of events; empty: the controller's name and the host's
@@ -46,8 +49,10 @@ struct LiveOptions {
   std::function<void(const std::string& sentence)> warning;
 };
 
-// Lists, watches and writes over HTTP/1.1: a connection for each watch, kept ones for the rest. What arrives is decoded
-// on a thread of the client; answers travel through the inbox.
+// Writes share a connection, and so do watches, if the server has HTTP/2; pods and nodes, of which there may be many
+// megabytes, are listed and watched over HTTP/1.1, on connections of their own. With HTTP/1.1 alone each watch has a
+// connection, and there are kept ones for the rest. What arrives is decoded on a thread of the client; answers travel
+// through the inbox.
 //
 // A streamed list (StartStreamedList) is decoded object by object and held nowhere as a whole. Others begin with what
 // the server has at hand (resourceVersion 0), which most servers send whole, whatever the size of pages. Later lists of

@@ -92,8 +92,8 @@ class FakeWatch {
   bool over_ = false;
 };
 
-// Thread safety: `answer` is called on threads of the server, one call at a time. What it shares with the test is safe to
-// touch between two calls of Settle with no request under way.
+// Thread safety: `answer` is called on threads of the server, one call at a time. What it shares with the test is safe
+// to touch between two calls of Settle with no request under way.
 class FakeApiServer {
  public:
   using Answer = std::function<FakeReply(const FakeRequest&)>;
@@ -130,9 +130,9 @@ class FakeApiServer {
     config.server = "http://127.0.0.1:" + std::to_string(port_);
     return config;
   }
-  // What `answer` has read and written so far happened before this, and what the caller did before this is seen by later
-  // answers. Bytes on a socket order nothing as far as the memory model and ThreadSanitizer know. Waits for nobody: an
-  // answer may be waiting for the test.
+  // What `answer` has read and written so far happened before this, and what the caller did before this is seen by
+  // later answers. Bytes on a socket order nothing as far as the memory model and ThreadSanitizer know. Waits for
+  // nobody: an answer may be waiting for the test.
   void Settle() { order_.fetch_add(1, std::memory_order_acq_rel); }
   // All requests so far that were no watches.
   std::vector<FakeRequest> requests() const {

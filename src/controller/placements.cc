@@ -3,6 +3,7 @@
 #include "controller/placements.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace berth::controller {
 namespace {
@@ -32,19 +33,47 @@ PreFilterOutcome PlacementPlugin::PreFilter(const Cycle& cycle) const {
 
 std::optional<std::vector<EventRegistration>> PlacementPlugin::EventsToRegister() const { return NodesComeOrChange(); }
 
+std::vector<Row>::iterator NodesByName::PlaceOf(Row row) {
+  return std::lower_bound(rows_.begin(), rows_.end(), row, [this](Row a, Row b) {
+    const int order = names_[a].compare(names_[b]);
+    return order != 0 ? order < 0 : a < b;
+  });
+}
+
+void NodesByName::Refresh(const Snapshot& snapshot, Row row) {
+  cluster_ = snapshot.cluster();
+  if (row >= names_.size()) names_.resize(row + 1);
+  const std::string name = snapshot.live(row) ? snapshot.node(row).name() : "";
+  if (names_[row] == name) return;
+  if (!names_[row].empty()) rows_.erase(PlaceOf(row));
+  names_[row] = name;
+  if (!name.empty()) rows_.insert(PlaceOf(row), row);
+}
+
+std::unique_ptr<PluginIndex> RandomNode::MakeIndex() {
+  auto index = std::make_unique<NodesByName>();
+  index_ = index.get();
+  return index;
+}
+
 Row RandomNode::Choose(const Snapshot& snapshot) const {
-  const size_t rows = snapshot.rows();
-  if (rows == 0) return kNoRow;
-  // Nearly every row is a node that may hold pods, as a rule.
+  if (index_ != nullptr && index_->Serves(snapshot)) return ChooseOf(snapshot, index_->rows());
+  NodesByName nodes;
+  for (Row row = 0; row < snapshot.rows(); ++row) nodes.Refresh(snapshot, row);
+  return ChooseOf(snapshot, nodes.rows());
+}
+
+Row RandomNode::ChooseOf(const Snapshot& snapshot, const std::vector<Row>& rows) const {
+  if (rows.empty()) return kNoRow;
+  // Nearly every node may hold pods, as a rule.
   constexpr int kTries = 16;
   for (int i = 0; i < kTries; ++i) {
-    const Row row = static_cast<Row>(handle_.Random() % rows);
+    const Row row = rows[handle_.Random() % rows.size()];
     if (MayHold(snapshot, row)) return row;
   }
-  std::vector<Row> all;
-  for (Row row = 0; row < rows; ++row)
-    if (MayHold(snapshot, row)) all.push_back(row);
-  return all.empty() ? kNoRow : all[handle_.Random() % all.size()];
+  std::vector<Row> usable;
+  std::copy_if(rows.begin(), rows.end(), std::back_inserter(usable), [&](Row row) { return MayHold(snapshot, row); });
+  return usable.empty() ? kNoRow : usable[handle_.Random() % usable.size()];
 }
 
 void NodeRanking::Refresh(const Snapshot& snapshot, Row row) {

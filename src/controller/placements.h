@@ -55,17 +55,44 @@ class PlacementPlugin : public PreFilterPlugin {
   const bool ready_nodes_only_;
 };
 
-// Any node, each as likely as the others.
+// All nodes in the order of their names, whatever order the cluster has told of them in: a node that reports between
+// two starts comes later in the second.
+class NodesByName final : public PluginIndex {
+ public:
+  const std::vector<Row>& rows() const { return rows_; }
+  // Whether it is this cluster that was told of.
+  bool Serves(const Snapshot& snapshot) const { return cluster_ == snapshot.cluster(); }
+  // Looks at a row again, whatever has happened to it.
+  void Refresh(const Snapshot& snapshot, Row row);
+
+  void PodAdded(const Snapshot&, const PodRecord&) override {}
+  void PodRemoved(const Snapshot&, const PodRecord&) override {}
+  void NodeChanged(const Snapshot& snapshot, Row row, const Node*, const Node*) override { Refresh(snapshot, row); }
+  void ObjectsChanged(const Snapshot&, const ObjectChange&) override {}
+
+ private:
+  std::vector<Row>::iterator PlaceOf(Row row);
+
+  const void* cluster_ = nullptr;
+  std::vector<Row> rows_;
+  std::vector<std::string> names_;  // by row, as they are in rows_; empty: it is not
+};
+
+// Any node, each as likely as the others; with one seed the same ones, if nodes and pods are the same.
 class RandomNode final : public PlacementPlugin {
  public:
   static constexpr std::string_view kName = "RandomNode";
   RandomNode(const Args& args, Handle& handle) : PlacementPlugin(args), handle_(handle) {}
+  std::unique_ptr<PluginIndex> MakeIndex() override;
 
  protected:
   Row Choose(const Snapshot& snapshot) const override;
 
  private:
+  Row ChooseOf(const Snapshot& snapshot, const std::vector<Row>& rows) const;
+
   Handle& handle_;
+  const NodesByName* index_ = nullptr;
 };
 
 // Nodes in an order that is kept as the cluster changes, so that the first one costs nothing to find: by their number

@@ -34,6 +34,7 @@ inline constexpr uint64_t kWithdrawn = UINT64_MAX;
 // A pod that is asked about.
 struct PodInTurn {
   // Not explicit: where calls do not compete a pod is enough.
+  // NOLINTNEXTLINE(google-explicit-constructor)
   PodInTurn(std::shared_ptr<const Pod> p, Turn t = nullptr) : pod(std::move(p)), turn(std::move(t)) {}
   std::shared_ptr<const Pod> pod;
   Turn turn;

@@ -33,6 +33,7 @@ class Http2Pool final : private Http2Listener {
   // `connect_timeout` is for the server's first words, once it is connected.
   Http2Pool(EventLoop& loop, Connector& connector, const Url& url, const Http2Limits& limits, Duration connect_timeout,
             Owner& owner);
+  virtual ~Http2Pool() = default;
 
   // A session that takes another stream and shows today's certificate; null: none.
   Http2Session* Find();

@@ -110,7 +110,8 @@ class Http2Peer {
     size_t said = 0;
     bool ends = true;
   };
-  static nghttp2_nv Field(const std::string& name, const std::string& value) {
+  // What is viewed lives until it is submitted.
+  static nghttp2_nv Field(std::string_view name, std::string_view value) {
     return {reinterpret_cast<uint8_t*>(const_cast<char*>(name.data())),
             reinterpret_cast<uint8_t*>(const_cast<char*>(value.data())), name.size(), value.size(), 0};
   }

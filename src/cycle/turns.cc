@@ -19,7 +19,7 @@ std::shared_ptr<const Turns::Held> Turns::Enter(const queue::QueuedPodInfo& info
     --at;
   }
   std::for_each(at, places_.end(), [](Place& place) { ++place.passed; });
-  const std::shared_ptr<const Held> held(new Held);
+  std::shared_ptr<const Held> held(new Held);
   places_.insert(at, Place{held, info.pod, info.timestamp, 0});
   Renumber();
   return held;

@@ -134,7 +134,7 @@ ptrdiff_t Http2Session::ReadBody(int32_t stream, uint8_t* to, size_t size, uint3
   const std::string& body = exchange->request.BodyOf();
   size_t& sent = exchange->http2.body_sent;
   const size_t count = std::min(size, body.size() - sent);
-  std::memcpy(to, body.data() + sent, count);
+  body.copy(reinterpret_cast<char*>(to), count, sent);
   sent += count;
   if (sent == body.size()) *flags |= NGHTTP2_DATA_FLAG_EOF;
   return static_cast<ptrdiff_t>(count);

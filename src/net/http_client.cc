@@ -63,6 +63,8 @@ Http2Limits LimitsOf(const ClientOptions& options, size_t max_streams) {
 }  // namespace
 
 struct HttpClient::Impl final : Http2Pool::Owner {
+  virtual ~Impl() = default;
+
   ClientOptions options;
   Url url;
   std::shared_ptr<EventLoop> loop = std::make_shared<EventLoop>();

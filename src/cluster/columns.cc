@@ -272,7 +272,7 @@ void Columns::ClearNode(Row row) {
   order_.Remove(row);
   at.node = nullptr;
   data_.live[row] = 0;
-  data_.nominated.erase(row);
+  ForgetNominated(row);
   --data_.node_count;
   ++data_.epochs.node_set;
   ++data_.epochs.image_spread;
@@ -352,12 +352,17 @@ void Columns::ReplacePod(const PodRecord& before, const PodRecord& after) {
   data_.changes.Record(before.row, row_field::kPods);
 }
 
+void Columns::ForgetNominated(Row row) {
+  const auto it = data_.nominated.find(row);
+  if (it == data_.nominated.end()) return;
+  for (const PodRecord* pod : it->second) nomination_rows_.erase(pod->pod->uid());
+  data_.nominated.erase(it);
+}
+
 void Columns::SetNominated(Row row, std::vector<const PodRecord*> pods) {
-  if (pods.empty()) {
-    data_.nominated.erase(row);
-  } else {
-    data_.nominated[row] = std::move(pods);
-  }
+  ForgetNominated(row);
+  for (const PodRecord* pod : pods) nomination_rows_[pod->pod->uid()] = row;
+  if (!pods.empty()) data_.nominated[row] = std::move(pods);
   data_.changes.Record(row, row_field::kNominated);
 }
 
@@ -370,6 +375,11 @@ const LabelColumn& Columns::Column(std::string_view key) const {
   for (Row row = 0; row < names_.size(); ++row)
     if (data_.live[row]) LabelColumnWriter::Assign(*column, row, data_.rows[row].node->meta.labels.Find(key));
   return *label_columns_.emplace(std::string(key), std::move(column)).first->second;
+}
+
+Row Columns::FindNomination(std::string_view uid) const {
+  auto it = nomination_rows_.find(uid);
+  return it == nomination_rows_.end() ? kNoRow : it->second;
 }
 
 uint32_t Columns::FindImage(std::string_view name) const {

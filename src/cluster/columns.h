@@ -54,6 +54,7 @@ class Columns final : public SnapshotSource {
   // The same, where the newer version has other labels and a record of its own.
   // REQUIRES: `after` stays valid until RemovePod.
   void ReplacePod(const PodRecord& before, const PodRecord& after);
+  // Replaces the list; all records, those replaced among them, are valid still.
   void SetNominated(Row row, std::vector<const PodRecord*> pods);
 
   SnapshotData& mutable_data() { return data_; }
@@ -62,6 +63,7 @@ class Columns final : public SnapshotSource {
   Row FindRow(std::string_view node_name) const override;
   const LabelColumn& Column(std::string_view key) const override;
   uint32_t FindImage(std::string_view name) const override;
+  Row FindNomination(std::string_view uid) const override;
   std::span<const Row> Order() const override { return order_.List(); }
   std::span<const uint32_t> Ranks() const override { return order_.Ranks(); }
 
@@ -75,6 +77,7 @@ class Columns final : public SnapshotSource {
 
   void Resize(size_t rows);
   void FreeIfUnused(Row row);
+  void ForgetNominated(Row row);
   void DropLabelColumns();
   void SetAllocatable(Row row, const Resources* resources);
   void SetLabels(Row row, const Labels* before, const Labels* after);
@@ -88,6 +91,7 @@ class Columns final : public SnapshotSource {
   ByName<Row> by_name_;
   std::vector<std::string> names_;  // by row; empty: free
   std::set<Row> free_;
+  ByName<Row> nomination_rows_;  // by uid; what data_.nominated holds, the other way round
   NodeOrder order_;
   SetTable<Taint, TaintHash> taint_sets_{data_.taint_sets};
   SetTable<uint32_t, std::hash<uint32_t>> image_sets_{data_.image_sets};

@@ -54,7 +54,8 @@ MemoryRun::MemoryRun(Memory& memory, const Pod& pod, const Snapshot& snapshot, P
       profile_(memory.profile_),
       snapshot_(snapshot),
       class_(pod_class),
-      cycle_(memory.profile_, memory.table_, pod, snapshot, memory.clock_.Now()) {}
+      cycle_(memory.profile_, memory.table_, pod, snapshot, memory.clock_.Now()),
+      own_(SnapshotAccess::FindNomination(snapshot, pod.uid())) {}
 
 MemoryRun::~MemoryRun() = default;
 

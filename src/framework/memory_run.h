@@ -52,6 +52,16 @@ class MemoryRun {
   // The admissible form of what a plugin wrote for a row; no value when it failed.
   std::optional<framework::Mark> Named(Marks& marks, size_t position, VerdictId id);
   void Resize(size_t rows);
+  // Rows change by row: nobody who is asked for this pod looks beyond one.
+  bool RowsStandAlone() const;
+  // Which rows of `beyond` are to be asked about again: into Memory::dirty_. False: all of them. Marks of rows that are
+  // no more are gone afterwards, and until Settle is called nothing is known.
+  bool Outdated(PodClass::Beyond& beyond, RowFields looked_at);
+  void Settle(PodClass::Beyond& beyond) const;
+  // What pods nominated to a row have against this pod there, by name in `marks`; no value when a filter failed.
+  std::optional<framework::Mark> AgainstNominated(Row row, Marks& marks);
+  // Brings the class's `nominated` up to date; false when this decision has to be left to Judge.
+  bool RefreshNominated();
   // Brings the class's `cleared` up to date; false when it cannot be remembered.
   bool RefreshCleared();
   framework::Mark ClearedMark(Row row);
@@ -81,6 +91,7 @@ class MemoryRun {
   PodClass& class_;
   CycleRun cycle_;
   const Marks* marks_ = nullptr;  // of this decision: the class's, or with what was asked on top
+  Row own_ = kNoRow;              // where the pod itself is nominated to
   PreFilterRuling narrow_;        // which nodes PreFilter left
   bool keep_ = false;
   bool listed_ = false;           // feasible_ is filled

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Preemption's first question to every row is whether the pod would fit with all pods of lower priority gone. The
-// answer depends on the row, the class and the priority alone, so it is remembered and repaired as marks are.
+// answer depends on the row, the pods nominated to it, the class and the priority alone, so it is remembered and
+// repaired as marks are, and so is what the preempting plugin found out on rows where it would.
+#include <memory>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "berth/host/snapshot_access.h"
@@ -21,9 +22,9 @@ constexpr Refusal kNobody{kNotJudged, kNoPlugin, 0, Code::kUnschedulable};
 // What to tell of a row: kAbsentMark where preemption is out of the question, kFitsMark where it is worth a try. A
 // filter that fails leaves the row to the one who tries it.
 framework::Mark MemoryRun::ClearedMark(Row row) {
-  const framework::Mark now = class_.marks.by_row[row];
+  const framework::Mark now = marks_->by_row[row];
   if (now == kAbsentMark || now == kFitsMark) return kAbsentMark;
-  const Refusal& refusal = class_.marks.refusals[now - 1];
+  const Refusal& refusal = marks_->refusals[now - 1];
   if (refusal.code != Code::kUnschedulable) return kAbsentMark;
   Marks& marks = class_.cleared.marks;
   const auto name = [&](const Refusal& why) {
@@ -38,6 +39,13 @@ framework::Mark MemoryRun::ClearedMark(Row row) {
   overlay.Reset(snapshot_, row);
   for (const PodRecord* record : snapshot_.pods(row))
     if (record->pod->priority < priority) overlay.RemovePod(*record);
+  if (cycle_.HasRelevantNominations(row)) {
+    const Ruling ruling = cycle_.FilterWithNominated(overlay, cycle_.states());
+    if (ruling.verdict.rejected())
+      return Named(marks, memory_.position_of_[ruling.plugin], memory_.table_.Intern(ruling.verdict))
+          .value_or(kFitsMark);
+    if (!ruling.verdict.fits()) return kFitsMark;
+  }
   const NodeBatch batch(snapshot_, overlay);
   for (size_t position = 0; position < profile_.filter.size(); ++position) {
     const auto& entry = profile_.filter[position];
@@ -60,39 +68,20 @@ framework::Mark MemoryRun::ClearedMark(Row row) {
 }
 
 bool MemoryRun::RefreshCleared() {
-  if (cycle_.TracksPods()) return false;
-  for (size_t position = 0; position < profile_.filter.size(); ++position)
-    if (!memory_.filters_[position].remembered && !cycle_.states().skip_filter[profile_.filter[position].index])
-      return false;
-
+  if (!RowsStandAlone()) return false;
   PodClass::Cleared& cleared = class_.cleared;
-  const ChangeLog& changes = SnapshotAccess::Changes(snapshot_);
   const size_t rows = snapshot_.rows();
-  bool known = std::exchange(cleared.fill, 0) == class_.fills && cleared.priority == cycle_.pod().priority;
-  if (known) {
-    for (Row row = static_cast<Row>(rows); row < cleared.marks.by_row.size(); ++row)
-      cleared.marks.Set(row, kAbsentMark);
-    cleared.marks.by_row.resize(rows, kAbsentMark);
-    std::vector<RowFields>& fields = memory_.dirty_fields_;
-    std::vector<Row>& dirty = memory_.dirty_;
-    dirty.clear();
-    if (fields.size() < rows) fields.resize(rows, 0);
-    const RowFields looked_at = memory_.filter_fields_ | row_field::kPods;
-    known = changes.Since(cleared.position, [&](const ChangeLog::Change& change) {
-      if (change.row >= rows || !(change.fields & looked_at)) return;
-      if (fields[change.row] == 0) dirty.push_back(change.row);
-      fields[change.row] |= change.fields;
-    });
-    for (const Row row : dirty) fields[row] = 0;
-    for (const Row row : dirty) cleared.marks.Set(row, ClearedMark(row));
-  }
-  if (!known) {
+  if (Outdated(cleared, memory_.filter_fields_ | row_field::kPods | row_field::kNominated)) {
+    for (const Row row : memory_.dirty_) {
+      cleared.marks.Set(row, ClearedMark(row));
+      if (row < cleared.notes.size()) cleared.notes[row].reset();
+    }
+  } else {
+    cleared.notes.clear();
     cleared.marks.Clear(rows);
     for (Row row = 0; row < rows; ++row) cleared.marks.Set(row, ClearedMark(row));
   }
-  cleared.fill = class_.fills;
-  cleared.priority = cycle_.pod().priority;
-  cleared.position = changes.position();
+  Settle(cleared);
   return true;
 }
 
@@ -100,18 +89,13 @@ Prospects MemoryRun::LookAhead() {
   Prospects out;
   const bool known = RefreshCleared();
   const Marks& cleared = class_.cleared.marks;
-  std::vector<Row> bypass;  // rows with nominations, which only a full try takes into account
-  for (const auto& [row, nominated] : SnapshotAccess::Nominated(snapshot_))
-    if (snapshot_.live(row) && cycle_.HasRelevantNominations(row)) bypass.push_back(row);
-
   std::vector<uint32_t> counts;  // of rows without hope, by mark
-  if (known && marks_ == &class_.marks && bypass.empty() && cleared.counts[kFitsMark] == 0) {
+  if (known && cleared.counts[kFitsMark] == 0) {
     counts = cleared.counts;
   } else {
+    std::vector<std::shared_ptr<const RowNote>>& notes = class_.cleared.notes;
+    if (known) notes.resize(snapshot_.rows());
     counts.assign(known ? cleared.counts.size() : 1, 0);
-    std::vector<uint8_t>& tried = memory_.active_;  // by row: 1: in full
-    tried.assign(snapshot_.rows(), !known);
-    for (const Row row : bypass) tried[row] = 1;
     std::vector<uint8_t> helps(marks_->refusals.size() + 1, 0);
     for (size_t i = 0; i < marks_->refusals.size(); ++i)
       helps[i + 1] = marks_->refusals[i].code == Code::kUnschedulable;
@@ -119,9 +103,9 @@ Prospects MemoryRun::LookAhead() {
     for (const Row row : snapshot_.order()) {
       const framework::Mark now = marks_->by_row[row];
       if (now == kAbsentMark || !helps[now]) continue;
-      const framework::Mark mark = tried[row] ? kFitsMark : cleared.by_row[row];
+      const framework::Mark mark = known ? cleared.by_row[row] : kFitsMark;
       if (mark == kFitsMark || mark == kAbsentMark) {
-        out.open.push_back({place, row});
+        out.open.push_back({place, row, known ? &notes[row] : nullptr});
       } else {
         ++counts[mark];
       }

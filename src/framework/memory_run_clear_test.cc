@@ -20,6 +20,7 @@
 namespace berth::framework {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -112,14 +113,62 @@ TEST_F(FullTest, AnotherPriorityIsAnotherQuestion) {
   EXPECT_THAT(Decide(Cpu("d", "3", 10)).message, HasSubstr("preemption: 0/10 nodes are available: 10 Insufficient"));
 }
 
-TEST_F(FullTest, ANodeWithANominatedPodIsTriedInFull) {
+TEST_F(FullTest, ANodeWithANominatedPodIsLookedAtOnce) {
   EXPECT_EQ(Decide(Cpu("a", "2", 10)).post_filter.plan->candidates.size(), 10u);
+  Cleared();
   // The room that evicting filler4 would make belongs to the nominated pod.
   state_->Nominate(std::make_shared<const Pod>(Cpu("first", "2", 10).Build()), "n4");
-  const Decision decision = Decide(Cpu("b", "2", 10));
-  EXPECT_EQ(decision.post_filter.plan->candidates.size(), 9u);
+  EXPECT_EQ(Decide(Cpu("b", "2", 10)).post_filter.plan->candidates.size(), 9u);
+  EXPECT_EQ(Cleared(), 1u);
+  EXPECT_EQ(Decide(Cpu("c", "2", 10)).post_filter.plan->candidates.size(), 9u);
+  EXPECT_EQ(Cleared(), 0u);
   state_->ClearNomination("first");
-  EXPECT_EQ(Decide(Cpu("c", "2", 10)).post_filter.plan->candidates.size(), 10u);
+  EXPECT_EQ(Decide(Cpu("d", "2", 10)).post_filter.plan->candidates.size(), 10u);
+  EXPECT_EQ(Cleared(), 1u);
+}
+
+TEST_F(FullTest, ThePodThatIsNominatedIsNotInItsOwnWay) {
+  Decide(Cpu("a", "2", 10));
+  state_->Nominate(std::make_shared<const Pod>(Cpu("first", "2", 10).Build()), "n4");
+  EXPECT_EQ(Decide(Cpu("b", "2", 10)).post_filter.plan->candidates.size(), 9u);
+  EXPECT_EQ(Decide(Cpu("first", "2", 10)).post_filter.plan->candidates.size(), 10u);
+  EXPECT_EQ(Decide(Cpu("c", "2", 10)).post_filter.plan->candidates.size(), 9u);
+  // The victim is gone: room for the one, and for nobody else.
+  Remove("filler4");
+  EXPECT_EQ(Decide(Cpu("d", "2", 10)).kind, Judgement::Kind::kRejected);
+  EXPECT_EQ(Decide(Cpu("first", "2", 10)).kind, Judgement::Kind::kFits);
+  EXPECT_EQ(Decide(Cpu("e", "2", 10)).kind, Judgement::Kind::kRejected);
+  // One of higher priority does not wait for it.
+  EXPECT_EQ(Decide(Cpu("f", "2", 11)).kind, Judgement::Kind::kFits);
+  EXPECT_EQ(Decide(Cpu("g", "2", 10)).kind, Judgement::Kind::kRejected);
+}
+
+TEST_F(FullTest, VictimsAreKnownUntilARowOrABudgetChanges) {
+  const auto victims = [&](const Decision& decision, const std::string& node) {
+    std::vector<std::string> names;
+    for (const PreemptionCandidate& candidate : decision.post_filter.plan->candidates)
+      if (candidate.node == node)
+        for (const auto& pod : candidate.victims) names.push_back(pod->name());
+    return names;
+  };
+  EXPECT_THAT(victims(Decide(Cpu("a", "2", 10)), "n4"), ElementsAre("filler4"));
+  // Two smaller ones: the one that started later goes.
+  Remove("filler4");
+  Put(Cpu("early", "1", 0).OnNode("n4").Label("app", "early").With([](Pod& pod) { pod.start_time = Time{1000}; }));
+  Put(Cpu("late", "1", 0).OnNode("n4").With([](Pod& pod) { pod.start_time = Time{2000}; }));
+  clock_.Advance(Duration{10'000'000'000});
+  EXPECT_THAT(victims(Decide(Cpu("b", "1", 10)), "n4"), ElementsAre("late"));
+  PodDisruptionBudget budget;
+  budget.meta.name = "b";
+  budget.meta.namespace_ = "default";
+  budget.selector = SelectLabels({{"app", "late"}});
+  state_->PutObject<PodDisruptionBudget>(std::make_shared<const PodDisruptionBudget>(budget));
+  EXPECT_THAT(victims(Decide(Cpu("c", "1", 10)), "n4"), ElementsAre("late"));
+  // Now the later one is under the budget, whose labels came with an update.
+  Pod late = Cpu("late", "1", 0).OnNode("n4").Label("app", "late").Build();
+  late.start_time = Time{2000};
+  ASSERT_TRUE(state_->UpdatePod(std::make_shared<const Pod>(late)).ok());
+  EXPECT_THAT(victims(Decide(Cpu("d", "1", 10)), "n4"), ElementsAre("early"));
 }
 
 TEST_F(FullTest, WhatIsKeptIsWeighed) {
@@ -178,18 +227,27 @@ class CrowdTest : public ClearedTest {
   }
 
   void Step(int step) {
-    const std::shared_ptr<Pod> pod = NewPod(step);
+    clock_.Advance(Duration{1'000'000'000});
+    std::shared_ptr<Pod> pod = NewPod(step);
+    // Now and then one that was nominated comes back.
+    if (!nominated_.empty() && dice_.Chance(30))
+      pod =
+          std::make_shared<Pod>(*nominated_[static_cast<size_t>(dice_.Below(static_cast<int64_t>(nominated_.size())))]);
     const Decision decision = Decide(*pod);
     ASSERT_THAT(differences_, IsEmpty());
     if (decision.kind == Judgement::Kind::kFits) {
       pod->node_name = state_->snapshot().node(decision.row).name();
+      state_->ClearNomination(pod->uid());
+      std::erase_if(nominated_, [&](const auto& other) { return other->uid() == pod->uid(); });
+      if (dice_.Chance(50)) pod->start_time = Time{clock_.Now().ns + dice_.Below(5) * 1'000'000'000};
       ASSERT_TRUE(state_->AssumePod(pod).ok());
       placed_.insert(pod->uid());
     } else if (decision.post_filter.plan) {
       ++plans_;
       if (dice_.Chance(50)) {
         state_->Nominate(pod, decision.post_filter.plan->selected);
-        nominated_.push_back(pod->uid());
+        std::erase_if(nominated_, [&](const auto& other) { return other->uid() == pod->uid(); });
+        nominated_.push_back(pod);
       }
       if (dice_.Chance(50)) return;
       for (const PreemptionCandidate& candidate : decision.post_filter.plan->candidates) {
@@ -227,7 +285,7 @@ class CrowdTest : public ClearedTest {
       budget.disruptions_allowed = static_cast<int32_t>(dice_.Below(2));
       state_->PutObject<PodDisruptionBudget>(std::make_shared<const PodDisruptionBudget>(budget));
     } else if (!nominated_.empty()) {
-      state_->ClearNomination(nominated_.back());
+      state_->ClearNomination(nominated_.back()->uid());
       nominated_.pop_back();
     }
   }
@@ -235,7 +293,7 @@ class CrowdTest : public ClearedTest {
   Dice dice_{0};
   int nodes_ = 0;
   std::set<std::string> placed_;
-  std::vector<std::string> nominated_;
+  std::vector<std::shared_ptr<const Pod>> nominated_;
   int plans_ = 0, hopeless_ = 0;
 };
 

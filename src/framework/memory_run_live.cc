@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is asked every time: filters that look beyond the row, and rows with nominated pods. Part of one decision; the
-// rest is in memory_run.cc.
+// Filters that look beyond the row are asked every time. Part of one decision; the rest is in memory_run.cc.
 #include <algorithm>
 #include <array>
 #include <vector>
 
-#include "berth/host/snapshot_access.h"
 #include "framework/memory_run.h"
 
 namespace berth::framework {
@@ -57,25 +55,6 @@ bool MemoryRun::AskLive() {
       }
     }
     ask[position] = 0;
-  }
-  return true;
-}
-
-bool MemoryRun::AskNominated() {
-  for (const auto& [row, nominated] : SnapshotAccess::Nominated(snapshot_)) {
-    if (marks_->by_row[row] == kAbsentMark || !cycle_.HasRelevantNominations(row)) continue;
-    const Ruling ruling = cycle_.FilterWithNominated(RowOverlay(snapshot_, row), cycle_.states());
-    if (ruling.verdict.fits()) continue;
-    if (!ruling.verdict.rejected()) return false;
-    if (marks_ == &class_.marks) {
-      memory_.work_ = class_.marks;
-      marks_ = &memory_.work_;
-    }
-    size_t position = 0;
-    while (profile_.filter[position].index != ruling.plugin) ++position;
-    const std::optional<framework::Mark> mark = Named(memory_.work_, position, memory_.table_.Intern(ruling.verdict));
-    if (!mark) return false;
-    memory_.work_.Set(row, *mark);
   }
   return true;
 }

@@ -31,8 +31,11 @@ Row Marks::Example(Mark mark) const {
 
 size_t PodClass::Bytes() const {
   size_t bytes = sizeof(PodClass) + signature.size() + 1024;  // the exemplar and states, roughly
+  constexpr size_t kNote = 160;                               // a plugin's note, roughly
   bytes +=
-      (marks.by_row.capacity() + cleared.marks.by_row.capacity()) * sizeof(Mark) + fixed.capacity() * sizeof(Total);
+      (marks.by_row.capacity() + cleared.marks.by_row.capacity() + nominated.marks.by_row.capacity()) * sizeof(Mark);
+  bytes += nominated.rejects.capacity() + cleared.notes.capacity() * (sizeof(cleared.notes[0]) + kNote);
+  bytes += fixed.capacity() * sizeof(Total);
   bytes += unscored.capacity() * sizeof(Row);
   for (const ScoreColumn& column : columns) bytes += column.raw.capacity() + column.big.capacity() * sizeof(int64_t);
   return bytes;

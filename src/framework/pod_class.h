@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "berth/host/prospects.h"
 #include "berth/plugin.h"
 #include "framework/cycle_run.h"
 
@@ -98,13 +100,24 @@ struct PodClass {
   uint64_t fills = 0;  // how often `marks` was made from nothing
   Marks marks;
 
-  // What rejects a pod of this class and priority on a row with every pod of lower priority gone. Only rows that
-  // `marks` rejects and where taking pods away may help have a mark.
-  struct Cleared {
+  // What is known of rows beyond `marks`, for pods of one priority that are not nominated to the row themselves.
+  struct Beyond {
     uint64_t fill = 0;  // PodClass::fills; 0: never made
     uint64_t position = 0;
     int32_t priority = 0;
+    std::vector<Row> unsettled;  // asked about by a pod that was nominated there: to be asked again by the next
     Marks marks;
+  };
+  // `marks`, with the pods that are nominated to a row there.
+  struct Nominated : Beyond {
+    std::vector<uint8_t> rejects;  // by row: 1: because of them
+    size_t rejecting = 0;          // rows with a 1
+  };
+  Nominated nominated;
+  // What rejects the pod on a row with every pod of lower priority gone. Only rows that `nominated` (`marks`, where it
+  // is not made) rejects and where taking pods away may help have a mark.
+  struct Cleared : Beyond {
+    std::vector<std::shared_ptr<const RowNote>> notes;  // by row; empty: nobody wrote one
   };
   Cleared cleared;
 

@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <span>
+#include <utility>
 
 #include "berth/host/fit_error.h"
 #include "berth/host/prospects.h"
+#include "berth/host/snapshot_access.h"
 #include "plugins/default_preemption_victims.h"
 
 namespace berth::plugins {
@@ -52,6 +55,44 @@ std::string Join(const std::vector<std::string>& errors) {
   return joined + "]";
 }
 
+// What was found on a row, and when.
+struct KnownTrial final : RowNote {
+  NodeTrial trial;
+  uint64_t budgets = 0;  // Stamp of kBudgets
+  Time now;
+};
+
+// Pods that have not started count as starting now, which is after all others unless somebody's clock is wrong: then
+// the order in which pods are spared changes with time.
+bool OrderHolds(const Snapshot& snapshot, Row row, Time now) {
+  const std::span<const PodRecord* const> pods = snapshot.pods(row);
+  return std::all_of(pods.begin(), pods.end(), [&](const PodRecord* record) {
+    return !record->pod->start_time || *record->pod->start_time < now;
+  });
+}
+
+// SelectVictims, unless the answer is known. What is found out now goes into `fresh`.
+const NodeTrial& Try(const Cycle& cycle, const Budgets& budgets, uint64_t stamp, const Prospects::Open& at,
+                     NodeTrial& fresh) {
+  const Time now = cycle.now();
+  const auto* known = at.note == nullptr ? nullptr : dynamic_cast<const KnownTrial*>(at.note->get());
+  if (known != nullptr && known->budgets == stamp && known->now <= now) return known->trial;
+  fresh = SelectVictims(cycle, budgets, at.row);
+  if (fresh.verdict.fits() && fresh.victims.empty())
+    fresh.verdict =
+        Verdict::Fail("expected at least one victim pod on node \"" + cycle.snapshot().node(at.row).name() + "\"");
+  if (at.note == nullptr) return fresh;
+  at.note->reset();
+  const bool final = fresh.verdict.fits() || fresh.verdict.rejected();
+  if (!final || !OrderHolds(cycle.snapshot(), at.row, now)) return fresh;
+  auto note = std::make_shared<KnownTrial>();
+  note->trial = fresh;
+  note->budgets = stamp;
+  note->now = now;
+  *at.note = std::move(note);
+  return fresh;
+}
+
 // What looking for victims on nodes gave.
 struct DryRun {
   std::vector<PreemptionCandidate> candidates;  // those without budget violations first
@@ -69,21 +110,20 @@ DryRun TryNodes(const Cycle& cycle, const Prospects& prospects, size_t offset, s
       std::partition_point(open.begin(), open.end(), [&](const Prospects::Open& at) { return at.place < offset; });
   const auto skip = static_cast<size_t>(first - open.begin());
   const Budgets budgets = open.empty() ? Budgets() : Budgets(cycle.snapshot());
+  const uint64_t stamp = Stamp(cycle.snapshot(), epoch::kBudgets);
   std::vector<PreemptionCandidate> violating;
+  NodeTrial fresh;
   for (size_t i = 0; i < open.size(); ++i) {
-    const Row row = open[(skip + i) % open.size()].row;
-    NodeTrial trial = SelectVictims(cycle, budgets, row);
-    const std::string& name = cycle.snapshot().node(row).name();
-    if (trial.verdict.fits() && trial.victims.empty()) {
-      trial.verdict = Verdict::Fail("expected at least one victim pod on node \"" + name + "\"");
-    }
+    const Prospects::Open& at = open[(skip + i) % open.size()];
+    const NodeTrial& trial = Try(cycle, budgets, stamp, at, fresh);
     if (!trial.verdict.fits()) {
       Count(trial.verdict, 1, run.reasons);
       ++run.rejected;
       if (trial.verdict.code() == Code::kError) run.errors.push_back(trial.verdict.message());
       continue;
     }
-    PreemptionCandidate candidate{name, {}, trial.pdb_violations};
+    PreemptionCandidate candidate{cycle.snapshot().node(at.row).name(), {}, trial.pdb_violations};
+    candidate.victims.reserve(trial.victims.size());
     for (const PodRecord* victim : trial.victims) candidate.victims.push_back(victim->pod);
     std::vector<PreemptionCandidate>& list = trial.pdb_violations == 0 ? run.candidates : violating;
     if (list.size() < wanted) list.push_back(std::move(candidate));

@@ -11,7 +11,7 @@ Prospects LookAhead(const FilterReport& report) {
   const std::vector<Row> rows = report.Resolvable();
   out.resolvable = rows.size();
   out.open.reserve(rows.size());
-  for (size_t i = 0; i < rows.size(); ++i) out.open.push_back({i, rows[i]});
+  for (size_t i = 0; i < rows.size(); ++i) out.open.push_back({i, rows[i], nullptr});
   return out;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -11,11 +12,19 @@
 namespace berth {
 inline namespace v1 {
 
+// What a plugin found out about preemption on a row. The host keeps it for pods that are equal to this one and have its
+// priority, for as long as the row, its pods, those nominated to it and all that filters depend on stay as they are.
+struct RowNote {
+  virtual ~RowNote() = default;
+};
+
 // Where taking away all pods of lower priority than the pod's own can make room for it, and where it cannot.
 struct Prospects {
   struct Open {
     size_t place;  // among the resolvable rows
     Row row;
+    // To be read and written; null: nothing is kept. Valid as long as the report.
+    std::shared_ptr<const RowNote>* note = nullptr;
   };
   size_t resolvable = 0;       // rows of FilterReport::Resolvable
   std::vector<Open> open;      // where it can, or where that is not known; in node order

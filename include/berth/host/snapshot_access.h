@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -25,6 +26,10 @@ class SnapshotAccess {
   static const AssumedObjects& Assumed(const Snapshot& snapshot) { return snapshot.data_->assumed; }
   static const std::unordered_map<Row, std::vector<const PodRecord*>>& Nominated(const Snapshot& snapshot) {
     return snapshot.Whole(row_field::kNominated).nominated;
+  }
+  // The row that the pod with this uid is nominated to; kNoRow when there is none.
+  static Row FindNomination(const Snapshot& snapshot, std::string_view uid) {
+    return snapshot.source_->FindNomination(uid);
   }
 };
 

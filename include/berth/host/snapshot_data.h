@@ -70,6 +70,8 @@ class SnapshotSource {
   // Builds the column the first time a key is asked for. Thread safety: any thread.
   virtual const LabelColumn& Column(std::string_view key) const = 0;
   virtual uint32_t FindImage(std::string_view name) const = 0;  // kNoImage when no node has it
+  // The row that the pod with this uid is nominated to; kNoRow when there is none.
+  virtual Row FindNomination(std::string_view uid) const = 0;
   // Live rows in kube-scheduler's node order: zones in turn.
   virtual std::span<const Row> Order() const = 0;
   // By row: its place in that order. REQUIRES: only live rows are asked for.

@@ -23,6 +23,7 @@
 
 #include "net/certificate_pem.h"
 #include "net/tls_server_names.h"
+#include "net/tls_socket.h"
 #include "util/core_dumps.h"
 #include "util/read_file.h"
 
@@ -47,58 +48,6 @@ constexpr unsigned int kProtocolsLength = sizeof(kProtocols) - 1;
 constexpr unsigned char kProtocolsWithHttp2[] = "\x02h2\x08http/1.1";
 
 std::string Reason() { return OpenSslReason(); }
-
-// A BIO on a socket whose writes raise no SIGPIPE when the peer has gone; OpenSSL's own does.
-int SocketOf(BIO* bio) { return static_cast<int>(reinterpret_cast<intptr_t>(BIO_get_data(bio))); }
-
-int SocketWrite(BIO* bio, const char* data, int size) {
-  BIO_clear_retry_flags(bio);
-  ssize_t count = 0;
-  do {
-    count = ::send(SocketOf(bio), data, static_cast<size_t>(size), MSG_NOSIGNAL);
-  } while (count < 0 && errno == EINTR);
-  if (count < 0 && errno == EAGAIN) BIO_set_retry_write(bio);
-  return static_cast<int>(count);
-}
-
-// Flags of ours. kWaits: whoever is told to wait does. kDrained: the last read did not fill its buffer, so it has left
-// nothing, and whoever reads on is told to wait without a system call that would say the same.
-constexpr int kWaits = 0x100000, kDrained = 0x200000;
-
-int SocketRead(BIO* bio, char* data, int size) {
-  BIO_clear_retry_flags(bio);
-  if (BIO_test_flags(bio, kDrained) != 0) {
-    BIO_clear_flags(bio, kDrained);
-    BIO_set_retry_read(bio);
-    errno = EAGAIN;
-    return -1;
-  }
-  ssize_t count = 0;
-  do {
-    count = ::recv(SocketOf(bio), data, static_cast<size_t>(size), 0);
-  } while (count < 0 && errno == EINTR);
-  if (count < 0 && errno == EAGAIN) BIO_set_retry_read(bio);
-  if (count > 0 && count < size && BIO_test_flags(bio, kWaits) != 0) BIO_set_flags(bio, kDrained);
-  if (count == 0) BIO_set_flags(bio, BIO_FLAGS_IN_EOF);
-  return static_cast<int>(count);
-}
-
-long SocketControl(BIO* bio, int command, long, void*) {
-  if (command == BIO_CTRL_FLUSH) return 1;
-  if (command == BIO_CTRL_EOF) return BIO_test_flags(bio, BIO_FLAGS_IN_EOF) != 0 ? 1 : 0;
-  return 0;
-}
-
-const BIO_METHOD* SocketMethod() {
-  static const BIO_METHOD* const method = [] {
-    BIO_METHOD* made = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "socket");
-    BIO_meth_set_write(made, SocketWrite);
-    BIO_meth_set_read(made, SocketRead);
-    BIO_meth_set_ctrl(made, SocketControl);
-    return made;
-  }();
-  return method;
-}
 
 // PEM from a file or from memory, and what to call it in an error.
 struct Pem {
@@ -173,11 +122,10 @@ ContextPtr NewContext(const SSL_METHOD* method) {
   if (!context) return context;
   SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
   SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+  // What is sent is the chain that was given, as with Go: the authorities that we trust are not added to it. An API
+  // server checks every certificate of a client's chain again with every request.
   SSL_CTX_set_mode(context.get(),
-                   SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
-  // Large bodies in fewer reads; the buffer goes when a connection is idle.
-  SSL_CTX_set_read_ahead(context.get(), 1);
-  SSL_CTX_set_default_read_buffer_len(context.get(), size_t{64} << 10);
+                   SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_NO_AUTO_CHAIN);
   return context;
 }
 
@@ -214,7 +162,7 @@ std::string LocalAddress(SSL* ssl) {
   sockaddr_storage address = {};
   socklen_t length = sizeof(address);
   char text[INET6_ADDRSTRLEN] = {};
-  if (::getsockname(SocketOf(SSL_get_rbio(ssl)), reinterpret_cast<sockaddr*>(&address), &length) != 0) return "";
+  if (::getsockname(DescriptorOf(SSL_get_rbio(ssl)), reinterpret_cast<sockaddr*>(&address), &length) != 0) return "";
   if (address.ss_family == AF_INET) {
     ::inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in&>(address).sin_addr, text, sizeof(text));
   } else if (address.ss_family == AF_INET6) {
@@ -312,6 +260,8 @@ Result<ContextPtr> BuildServer(const TlsOptions& options) {
   Result<Pem> key = ReadPem(options.key_file, options.key_data, "private key");
   if (!key.ok()) return key.error();
   ContextPtr context = NewContext(TLS_server_method());
+  // Of whom there may be thousands that say nothing.
+  if (context) SSL_CTX_set_mode(context.get(), SSL_MODE_RELEASE_BUFFERS);
   if (!context) return Error("TLS: " + Reason());
   if (Error error = UseSettings(context.get(), options.settings); !error.ok()) return error;
   if (Error error = UseNamed(context.get(), options.named); !error.ok()) return error;
@@ -450,7 +400,9 @@ void TlsSession::OfferHttp2() {
   SSL_set_alpn_protos(impl_->ssl.get(), kProtocolsWithHttp2, sizeof(kProtocolsWithHttp2) - 1);
 }
 
-void TlsSession::WaitsWhenTold() { BIO_set_flags(SSL_get_rbio(impl_->ssl.get()), kWaits); }
+void TlsSession::WaitsWhenTold() {
+  if (!impl_->outer) BioWaitsWhenTold(SSL_get_rbio(impl_->ssl.get()));
+}
 
 TlsSession::Status TlsSession::Handshake() {
   ERR_clear_error();
@@ -599,10 +551,8 @@ Result<std::unique_ptr<TlsSession>> TlsContext::NewSession(int fd, const std::st
   session->context = impl_->Current();
   session->ssl.reset(SSL_new(session->context.get()));
   SSL* ssl = session->ssl.get();
-  BIO* bio = ssl != nullptr ? BIO_new(SocketMethod()) : nullptr;
+  BIO* bio = ssl != nullptr ? NewSocketBio(fd, !impl_->server) : nullptr;
   if (bio == nullptr) return Error("TLS: " + Reason());
-  BIO_set_data(bio, reinterpret_cast<void*>(static_cast<intptr_t>(fd)));  // NOLINT: a number kept as a pointer
-  BIO_set_init(bio, 1);
   SSL_set_bio(ssl, bio, bio);
   if (impl_->server) {
     SSL_set_accept_state(ssl);

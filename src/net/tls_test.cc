@@ -189,6 +189,48 @@ TEST_F(TlsTest, LetsInOnlyClientsThatTheAuthoritySigned) {
   EXPECT_EQ(Shake(*server, *Client())->server_status, Status::kFailed);
 }
 
+// As Go's clients do. What an API server is sent it checks again with every request.
+TEST_F(TlsTest, AClientSendsTheCertificatesThatItWasGivenAndNotTheAuthoritiesThatItTrusts) {
+  const TestIdentity between = MakeIdentity("between", "", &authority_, 3600, /*authority=*/true);
+  const TestIdentity known = MakeIdentity("kube-scheduler", "", &between);
+  options_.client_ca_file = folder_.Write("ca.crt", authority_.certificate_pem);
+  client_.ca_data += between.certificate_pem;
+  client_.certificate_data = known.certificate_pem;
+  client_.key_data = known.key_pem;
+  const auto server = Server();
+  EXPECT_EQ(Shake(*server, *Client())->server_status, Status::kFailed) << "it was not given the one between";
+  client_.certificate_data += between.certificate_pem;
+  const auto pair = Shake(*server, *Client());
+  EXPECT_TRUE(pair->shaken()) << pair->server->problem();
+}
+
+TEST_F(TlsTest, ManySmallRecordsAndLargeOnesArriveAsTheyWereSent) {
+  const auto pair = Shake(*Server(), *Client());
+  ASSERT_TRUE(pair->shaken());
+  pair->client->WaitsWhenTold();
+  std::string sent, seen, piece(size_t{20} << 10, ' ');
+  for (int round = 0; round < 40; ++round) {
+    for (int i = 0; i < 30; ++i) {
+      const std::string text((i * 37 + round) % 700 + 1, static_cast<char>('a' + i % 26));
+      size_t count = 0;
+      ASSERT_EQ(pair->server->Write(text, &count), Status::kOk);
+      ASSERT_EQ(count, text.size());
+      sent += text;
+    }
+    if (round % 10 == 9) {
+      const std::string text(size_t{30} << 10, 'Z');
+      size_t done = 0, count = 0;
+      while (done < text.size() && pair->server->Write(std::string_view(text).substr(done), &count) == Status::kOk)
+        done += count;
+      sent += text.substr(0, done);
+    }
+    // A socket that was empty is asked again only once there is something new.
+    for (size_t count = 0; pair->client->Read(piece.data(), 1 + seen.size() % piece.size(), &count) == Status::kOk;)
+      seen.append(piece, 0, count);
+  }
+  EXPECT_TRUE(seen == sent) << seen.size() << " of " << sent.size() << " bytes";
+}
+
 TEST_F(TlsTest, ReadsChangedFilesAndKeepsTheOldOnesUntilTheNewAreRight) {
   std::vector<std::string> warnings;
   options_.on_warning = [&](const Error& warning) { warnings.push_back(warning.text()); };

@@ -31,8 +31,11 @@ constexpr int64_t kMinWatchSeconds = 300;      // up to twice that, so that not 
 constexpr int64_t kWatchPatienceSeconds = 30;  // beyond the end that the server was asked for
 constexpr size_t kLeaseConnections = 2;        // one, and another if it hangs
 constexpr uint64_t kMaxObjectBytes = 8 << 20;  // of an answer about one object; no server stores so much
-constexpr size_t kMaxVersionShown = 64;        // bytes, in a sentence
-constexpr size_t kMaxHolderShown = 256;        // bytes, in a sentence
+// Answers and news that keep coming are taken together. It is less than a decision waits for others in a busy cluster,
+// and a quarter of the wake-ups, which cost more than what they are for.
+constexpr Duration kGather = Duration::Millis(4);
+constexpr size_t kMaxVersionShown = 64;  // bytes, in a sentence
+constexpr size_t kMaxHolderShown = 256;  // bytes, in a sentence
 
 ApiStatus NoSuccess(const ApiReply& reply, const Error& error) {
   return {0,
@@ -223,6 +226,7 @@ Result<std::unique_ptr<LiveCluster>> LiveCluster::Connect(const Kubeconfig& conf
     http.max_connections = requests == &impl->reads    ? kKindCount
                            : requests == &impl->leases ? kLeaseConnections
                                                        : net::ClientOptions().max_connections;
+    http.gather = requests == &impl->leases ? Duration{} : kGather;
     Result<std::unique_ptr<net::HttpClient>> client = net::HttpClient::Create(http);
     if (!client.ok()) return client.error().Wrap(config.source);
     const bool lease = requests == &impl->leases && !impl->options.lease_user_agent.empty();

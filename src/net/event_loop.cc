@@ -31,6 +31,10 @@ using std::chrono::steady_clock;
 constexpr size_t kEventsPerTurn = 128;
 // What is posted by what was posted runs before the system is asked again, but not for ever.
 constexpr int kRoundsPerTurn = 4;
+// How often in a row a loop with spacing is woken without delay. Credit comes back with time.
+constexpr int kTurnsInARow = 8;
+// A turn that takes this part of the spacing has enough to do: it is not one of those that are to be fewer.
+constexpr int kLongTurn = 8;
 
 Result<std::vector<SocketAddress>> Lookup(const std::string& host, const std::string& port) {
   addrinfo hints = {};
@@ -119,6 +123,7 @@ struct EventLoop::Impl {
     if (asleep) Wake();
   }
   void Run();
+  void Space();
   bool RunPosted();
   void RunTimers();
   int Timeout() const;
@@ -134,6 +139,10 @@ struct EventLoop::Impl {
   bool ending = false;
 
   // The loop's thread.
+  std::chrono::nanoseconds spacing{0};
+  Deadline turn_began{};  // of the turn before
+  // The time up to which turns are paid for, one spacing each; as far ahead of the clock as credit is used up.
+  Deadline paid_until{};
   std::vector<std::function<void()>> running;
   size_t waiters = 0;
   std::map<std::pair<Deadline, uint64_t>, Watch::State*> timers;
@@ -179,9 +188,20 @@ int EventLoop::Impl::Timeout() const {
   return static_cast<int>(std::clamp<int64_t>(millis, 0, 3'600'000));
 }
 
+// Between two turns: waits while there is no credit for the next. What is posted meanwhile wakes nobody, which is the
+// point.
+void EventLoop::Impl::Space() {
+  if (spacing.count() == 0) return;
+  const Deadline now = steady_clock::now();
+  if (now - turn_began < spacing / kLongTurn) paid_until = std::max(paid_until, now) + spacing;
+  const auto over = paid_until - now - kTurnsInARow * spacing;
+  if (over > over.zero()) std::this_thread::sleep_for(over);
+}
+
 void EventLoop::Impl::Run() {
   std::array<epoll_event, kEventsPerTurn> events;
   for (;;) {
+    Space();
     int timeout = 0;
     {
       const std::lock_guard lock(mutex);
@@ -196,6 +216,7 @@ void EventLoop::Impl::Run() {
       const std::lock_guard lock(mutex);
       sleeping = false;
     }
+    if (spacing.count() != 0) turn_began = steady_clock::now();
     // What a turn tells the scheduling thread wakes it once.
     const util::Inbox::Batch letters;
     for (int i = 0; i < count; ++i) {
@@ -213,6 +234,8 @@ void EventLoop::Impl::Run() {
 EventLoop::EventLoop() : impl_(std::make_shared<Impl>()) {}
 
 EventLoop::~EventLoop() { assert(!impl_->thread.joinable()); }
+
+void EventLoop::set_spacing(Duration spacing) { impl_->spacing = std::chrono::nanoseconds(spacing.ns); }
 
 void EventLoop::Start() {
   impl_->thread = std::thread([impl = impl_.get()] {

@@ -37,6 +37,11 @@ class EventLoop {
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
 
+  // A loop that is woken ever so often does more at a time: at most this often, once it was woken a few times in a row
+  // more often than that. Whoever waits for it waits so much longer at the most. 0, as it is without a word: as often
+  // as there is something. REQUIRES: not started.
+  void set_spacing(Duration spacing);
+
   void Start();
   // Returns when nobody waits for anything any more; whoever wants that ends what is under way first.
   void Join();

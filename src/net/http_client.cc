@@ -417,6 +417,7 @@ Result<std::unique_ptr<HttpClient>> HttpClient::Create(const ClientOptions& opti
     make(impl->sends, impl->send_limits);
     make(impl->streams, impl->stream_limits);
   }
+  impl->loop->set_spacing(options.gather);
   impl->loop->Start();
   return std::unique_ptr<HttpClient>(new HttpClient(std::move(impl)));
 }

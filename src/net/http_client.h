@@ -33,7 +33,10 @@ struct ClientOptions {
   Duration connect_timeout = Duration::Seconds(10);  // with name lookup and TLS handshake
   Duration idle_timeout = Duration::Seconds(90);     // a kept connection is not used after that long
   Duration look_every = Duration::Seconds(5);        // at connections, to let closed and outdated ones go; 0: never
-  uint64_t max_response_bytes = uint64_t{1} << 30;   // of a body that Send collects
+  // Answers and pieces that keep coming are taken together, this far apart at the most: fewer wake-ups, more in each.
+  // 0: each as it comes. What comes after a pause is not kept waiting.
+  Duration gather;
+  uint64_t max_response_bytes = uint64_t{1} << 30;  // of a body that Send collects
   size_t max_header_bytes = size_t{64} << 10;
   // Over HTTP/2: how long a server may be silent while somebody waits, before it is asked whether it is there, and how
   // long it has to say so (0: it is not asked). As client-go has them.

@@ -93,6 +93,24 @@ TEST(HttpClientKept, ANewIdentityIsShownAtOnceAndEndsStreamsOfTheOldOne) {
   EXPECT_EQ(name(), "after");
 }
 
+TEST(HttpClientKept, WhatIsGatheredIsAnsweredAllTheSame) {
+  const auto server = Serve(Echo);
+  ClientOptions options;
+  options.gather = Duration::Millis(2);
+  const auto client = ClientOf(server->port(), options);
+  // One after the other, so that each has to wait for its turn once credit is used up.
+  for (int i = 0; i < 40; ++i) EXPECT_TRUE(Ask(*client, Request("GET", "/" + std::to_string(i))).ok());
+  std::atomic<int> answered = 0;
+  std::promise<void> all;
+  for (int i = 0; i < 200; ++i) {
+    client->Send(Request("GET", "/many"), [&](const Result<HttpResponse>& response) {
+      EXPECT_TRUE(response.ok());
+      if (++answered == 200) all.set_value();
+    });
+  }
+  all.get_future().wait();
+}
+
 TEST(HttpClientKept, AConnectionThatTheServerHasClosedIsLetGoThoughNobodyAsks) {
   Holding server("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
   ClientOptions options;

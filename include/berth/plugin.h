@@ -189,7 +189,7 @@ struct PreemptionCandidate {
 struct PreemptionPlan {
   std::vector<PreemptionCandidate> candidates;
   std::string selected;
-  std::vector<std::string> equals;  // every node that ties with the selected one, itself included
+  std::vector<size_t> equals;  // candidates, by place: all that tie with the selected one, itself included
 };
 
 struct PostFilterOutcome {

@@ -99,6 +99,7 @@ Prospects MemoryRun::LookAhead() {
     std::vector<uint8_t> helps(marks_->refusals.size() + 1, 0);
     for (size_t i = 0; i < marks_->refusals.size(); ++i)
       helps[i + 1] = marks_->refusals[i].code == Code::kUnschedulable;
+    out.open.reserve(known ? cleared.counts[kFitsMark] : snapshot_.node_count());
     size_t place = 0;
     for (const Row row : snapshot_.order()) {
       const framework::Mark now = marks_->by_row[row];

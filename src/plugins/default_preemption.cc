@@ -151,10 +151,8 @@ PostFilterOutcome Worded(PostFilterOutcome outcome) {
 PostFilterOutcome Choose(std::vector<PreemptionCandidate> candidates, Time now) {
   auto plan = std::make_shared<PreemptionPlan>();
   plan->candidates = std::move(candidates);
-  const std::vector<size_t> best = BestCandidates(plan->candidates, now);
-  plan->selected = plan->candidates[best[0]].node;
-  for (const size_t i : best) plan->equals.push_back(plan->candidates[i].node);
-  std::sort(plan->equals.begin(), plan->equals.end());
+  plan->equals = BestCandidates(plan->candidates, now);
+  plan->selected = plan->candidates[plan->equals[0]].node;
   const std::string selected = plan->selected;
   return {Verdict(), selected, std::move(plan)};
 }

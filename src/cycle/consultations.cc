@@ -28,6 +28,13 @@ std::vector<Row> SampleOf(const Judgement& judgement, const Snapshot& snapshot, 
   return rows;
 }
 
+framework::Extender::Nodes NodesOf(const framework::Advice& advice) {
+  framework::Extender::Nodes nodes;
+  nodes.reserve(advice.asked.size());
+  for (const framework::Advice::Asked& asked : advice.asked) nodes.push_back(asked.node);
+  return nodes;
+}
+
 }  // namespace
 
 bool Consultations::exclusive() const {
@@ -79,12 +86,10 @@ void Consultations::Ask(Open open, bool nominated_first) {
     if (judged.feasible.size() > limit) next_start_ = NextStart(judged, snapshot, open.start, limit);
   }
   open.attempt.evaluated = judged.evaluated;
-  framework::Extender::Nodes nodes;
-  nodes.reserve(rows.size());
-  for (const Row row : rows) nodes.push_back(SnapshotAccess::NodeAt(snapshot, row));
   open.advice.about_nodes = true;
-  for (const auto& node : nodes) open.advice.asked.push_back(node->name());
-  std::sort(open.advice.asked.begin(), open.advice.asked.end());
+  open.advice.asked.reserve(rows.size());
+  for (const Row row : rows) open.advice.asked.push_back({SnapshotAccess::NodeAt(snapshot, row), row});
+  framework::Extender::Nodes nodes = NodesOf(open.advice);
   const framework::PodInTurn asked(pod, open.place->turn());
   const uint64_t number = Suspend(std::move(open));
   calls_.Filter(asked, std::move(nodes), [this, number](framework::ExtenderCalls::Filtered filtered) {
@@ -140,9 +145,10 @@ void Consultations::AfterFilter(uint64_t number, framework::ExtenderCalls::Filte
   open->passed = std::move(filtered.passed);
   if (open->passed.size() < 2 || !calls_.Prioritizes(*open->ticket.pod())) return Settle(std::move(*open));
   const framework::PodInTurn asked(open->ticket.pod(), open->place->turn());
-  const framework::Extender::Nodes nodes = open->passed;
+  const framework::Extender::Nodes nodes = NodesOf(open->advice);
+  const std::vector<size_t> passed = open->passed;
   const uint64_t next = Suspend(std::move(*open));
-  calls_.Prioritize(asked, nodes, [this, next](std::vector<framework::Advice::Scores> scores) {
+  calls_.Prioritize(asked, nodes, passed, [this, next](std::vector<framework::Advice::Scores> scores) {
     AfterScores(next, std::move(scores));
   });
 }
@@ -170,8 +176,8 @@ void Consultations::Settle(Open open) {
     // Only these can be chosen; the others are looked at for whoever wants to read about them.
     if (!observer || !observer->WantsJudgement(*pod)) {
       only.assign(snapshot.rows(), 0);
-      for (const auto& node : open.passed)
-        if (const Row row = snapshot.FindRow(node->name()); row != kNoRow) only[row] = 1;
+      for (const size_t place : open.passed)
+        if (const Row row = open.advice.RowOf(place, snapshot); row != kNoRow) only[row] = 1;
       options.only = only;
     }
   }

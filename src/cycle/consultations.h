@@ -77,7 +77,7 @@ class Consultations {
     bool nominated = false;  // the question is about the nominated node alone
     size_t start = 0;        // of the search
     framework::Advice advice;
-    framework::Extender::Nodes passed;
+    std::vector<size_t> passed;  // by place in advice.asked
     uint16_t planner = framework::kNoPlugin;
   };
   void Ask(Open open, bool nominated_first);

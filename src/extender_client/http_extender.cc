@@ -8,7 +8,6 @@
 #include <deque>
 #include <iterator>
 #include <mutex>
-#include <unordered_set>
 #include <utility>
 
 #include "api/source_text.h"
@@ -16,10 +15,10 @@
 #include "berth/version.h"
 #include "extender_client/extender_reply.h"
 #include "extender_client/extender_request.h"
+#include "framework/names_in_step.h"
 #include "net/http_client.h"
 #include "net/proxy.h"
 #include "net/url.h"
-#include "util/secret_hash.h"
 #include "util/text.h"
 
 namespace berth::extender_client {
@@ -279,9 +278,9 @@ void HttpExtender::Filter(framework::PodInTurn asked, Nodes nodes, std::function
     if (!read.ok()) return read.error();
     FilterReply& reply = read.value();
     if (!reply.error.empty()) return Error(util::Shortened(reply.error, kMaxErrorText));
-    std::unordered_set<std::string_view, SecretStringHash> left;
-    for (const auto& node : question->nodes) left.insert(node->name());
-    std::unordered_set<std::string_view, SecretStringHash> seen;
+    const Nodes& nodes = question->nodes;
+    framework::NamesInStep known(nodes.size(), [&](size_t i) { return std::string_view(nodes[i]->name()); });
+    std::vector<uint8_t> seen(nodes.size(), 0);
     std::vector<std::string>* passed = nullptr;
     if (impl->config.node_cache_capable && reply.node_names) {
       passed = &*reply.node_names;
@@ -290,11 +289,11 @@ void HttpExtender::Filter(framework::PodInTurn asked, Nodes nodes, std::function
     }
     for (size_t i = 0; passed && i < passed->size(); ++i) {
       std::string& name = (*passed)[i];
-      const auto known = left.find(name);
-      if (known == left.end())
+      const size_t place = known.Find(name);
+      if (place == known.kNone)
         return Error("extender " + util::Quoted(impl->config.url_prefix) + " claims a filtered node " +
                      util::Quoted(util::Shortened(name, 253)) + " which is not found in the input node list");
-      if (seen.insert(*known).second) question->answer.passed.push_back(std::move(name));
+      if (!std::exchange(seen[place], 1)) question->answer.passed.push_back(std::move(name));
     }
     question->answer.failed = std::move(reply.failed);
     question->answer.unresolvable = std::move(reply.unresolvable);

@@ -168,14 +168,20 @@ TEST_F(ExplanationTest, WithoutNodesThereIsJustTheMessage) {
   EXPECT_EQ(explanation.message, "no nodes available to schedule pods");
 }
 
+std::vector<Advice::Asked> Nodes(const std::vector<std::string>& names) {
+  std::vector<Advice::Asked> nodes;
+  for (const std::string& name : names) nodes.push_back({std::make_shared<const Node>(MakeNode(name).Build()), kNoRow});
+  return nodes;
+}
+
 TEST_F(ExplanationTest, WhatExtendersSayStandsBesideThePlugins) {
   cluster_.Add(MakeNode("a")).Add(MakeNode("b")).Add(MakeNode("c")).Add(MakeNode("d"));
   ScoreBy("Fit", 1, {{"a", 10}, {"b", 20}, {"c", 0}});
   Advice advice;
   advice.about_nodes = true;
-  advice.asked = {"a", "b", "c"};
+  advice.asked = Nodes({"a", "b", "c"});
   advice.rejected["c"] = Verdict(Code::kUnschedulable, "no licence");
-  advice.scores = {{"http://x", 2, {{"a", 3}, {"nowhere", 9}}}};
+  advice.scores = {{"http://x", 2, {3, std::nullopt}}};
   JudgeOptions options;
   options.advice = &advice;
   const Explanation explanation = Run(options);
@@ -195,9 +201,9 @@ TEST_F(ExplanationTest, ScoresFromTheEndsOfTheNumbersAreComparedWithoutGoingOver
   ScoreBy("Fit", 1, {{"a", 0}, {"b", 0}});
   Advice advice;
   advice.about_nodes = true;
-  advice.asked = {"a", "b"};
+  advice.asked = Nodes({"a", "b"});
   // Weighted as Go multiplies: ten times these are the greatest multiple of ten and its opposite.
-  advice.scores = {{"http://x", 1, {{"a", INT64_MAX / 10}, {"b", INT64_MIN / 10}}}};
+  advice.scores = {{"http://x", 1, {INT64_MAX / 10, INT64_MIN / 10}}};
   JudgeOptions options;
   options.advice = &advice;
   const std::optional<Explanation::Margin> margin = Run(options).margin();

@@ -4,9 +4,11 @@
 #include "framework/extender_calls.h"
 
 #include <algorithm>
-#include <set>
+#include <numeric>
+#include <string_view>
 #include <utility>
 
+#include "framework/names_in_step.h"
 #include "util/answer_once.h"
 #include "util/text.h"
 
@@ -16,6 +18,15 @@ namespace {
 using VictimMap = Extender::VictimMap;
 
 constexpr size_t kMaxName = 253;  // of what an extender names
+
+// Those at these places.
+Extender::Nodes At(const Extender::Nodes& nodes, const std::vector<size_t>& places) {
+  if (places.size() == nodes.size()) return nodes;
+  Extender::Nodes some;
+  some.reserve(places.size());
+  for (const size_t place : places) some.push_back(nodes[place]);
+  return some;
+}
 
 Error Lost() { return Error("the extender gave no answer"); }
 
@@ -101,13 +112,15 @@ std::function<void(Result<T>)> ExtenderCalls::ByLetter(std::function<void(Result
 
 struct ExtenderCalls::FilterRound {
   PodInTurn asked;
+  Nodes nodes;
   Filtered so_far;
   std::function<void(Filtered)> done;
 };
 
 void ExtenderCalls::Filter(PodInTurn pod, Nodes nodes, std::function<void(Filtered)> done) {
-  auto round = std::make_shared<FilterRound>(FilterRound{std::move(pod), {}, std::move(done)});
-  round->so_far.passed = std::move(nodes);
+  auto round = std::make_shared<FilterRound>(FilterRound{std::move(pod), std::move(nodes), {}, std::move(done)});
+  round->so_far.passed.resize(round->nodes.size());
+  std::iota(round->so_far.passed.begin(), round->so_far.passed.end(), size_t{0});
   post_([this, round] { FilterFrom(round, 0); });
 }
 
@@ -118,44 +131,57 @@ void ExtenderCalls::FilterFrom(const std::shared_ptr<FilterRound>& round, size_t
     if (!extender.traits().filters || !extender.IsInterested(*round->asked.pod)) continue;
     const auto then = [this, round, from](Result<Extender::Filtered> answer) {
       const Extender& asked = *extenders_[from];
-      Filtered& all = round->so_far;
-      if (!answer.ok()) {
-        if (!asked.traits().ignorable) {
-          all.error = answer.error();
-          return round->done(std::move(all));
-        }
+      if (answer.ok()) {
+        TakeFilter(*round, answer.value());
+      } else if (asked.traits().ignorable) {
         Skip(asked, "filter", *round->asked.pod, answer.error());
-        return FilterFrom(round, from + 1);
+      } else {
+        round->so_far.error = answer.error();
+        return round->done(std::move(round->so_far));
       }
-      const Extender::Filtered& said = answer.value();
-      const std::set<std::string_view> passed(said.passed.begin(), said.passed.end());
-      for (const auto& node : all.passed) {
-        const std::string& name = node->name();
-        if (passed.contains(name)) continue;
-        // Without a word about it nothing can be done for it, says upstream.
-        Verdict verdict(Code::kUnschedulableAndUnresolvable, std::vector<std::string>{});
-        if (const auto hopeless = said.unresolvable.find(name); hopeless != said.unresolvable.end()) {
-          verdict = Verdict(Code::kUnschedulableAndUnresolvable, hopeless->second);
-        } else if (const auto failed = said.failed.find(name); failed != said.failed.end()) {
-          verdict = Verdict(Code::kUnschedulable, failed->second);
-        }
-        all.rejected.insert_or_assign(name, std::move(verdict));
-      }
-      std::erase_if(all.passed, [&](const auto& node) { return !passed.contains(node->name()); });
       FilterFrom(round, from + 1);
     };
-    return extender.Filter(round->asked, so_far.passed, ByLetter<Extender::Filtered>(then));
+    return extender.Filter(round->asked, At(round->nodes, so_far.passed), ByLetter<Extender::Filtered>(then));
   }
   round->done(std::move(so_far));
 }
 
-void ExtenderCalls::Prioritize(const PodInTurn& asked, const Nodes& nodes,
+void ExtenderCalls::TakeFilter(FilterRound& round, const Extender::Filtered& said) const {
+  NamesInStep passed(said.passed.size(), [&](size_t i) { return std::string_view(said.passed[i]); });
+  std::erase_if(round.so_far.passed, [&](size_t place) {
+    const std::string& name = round.nodes[place]->name();
+    if (passed.Find(name) != passed.kNone) return false;
+    // Without a word about it nothing can be done for it, says upstream.
+    Verdict verdict(Code::kUnschedulableAndUnresolvable, std::vector<std::string>{});
+    if (const auto hopeless = said.unresolvable.find(name); hopeless != said.unresolvable.end()) {
+      verdict = Verdict(Code::kUnschedulableAndUnresolvable, hopeless->second);
+    } else if (const auto failed = said.failed.find(name); failed != said.failed.end()) {
+      verdict = Verdict(Code::kUnschedulable, failed->second);
+    }
+    round.so_far.rejected.insert_or_assign(name, std::move(verdict));
+    return true;
+  });
+}
+
+void ExtenderCalls::Prioritize(const PodInTurn& asked, const Nodes& nodes, const std::vector<size_t>& places,
                                std::function<void(std::vector<Advice::Scores>)> done) {
-  const std::shared_ptr<const Pod>& pod = asked.pod;
   struct Round {
+    Nodes nodes;  // that are asked about
+    std::vector<size_t> places;
+    size_t size;  // of what these are places in
     std::vector<std::optional<Advice::Scores>> by_extender;
     size_t left = 1;  // this call itself
     std::function<void(std::vector<Advice::Scores>)> done;
+    void Take(Advice::Scores& scores, const Extender::Scores& answer) const {
+      scores.raw.resize(size);
+      NamesInStep names(nodes.size(), [this](size_t i) { return std::string_view(nodes[i]->name()); });
+      for (const auto& [node, score] : answer) {
+        const size_t found = names.Find(node);
+        if (found == names.kNone) continue;  // it does not matter what is said of others
+        std::optional<int64_t>& sum = scores.raw[places[found]];
+        sum = Sum(sum.value_or(0), score);
+      }
+    }
     void End() {
       if (--left > 0) return;
       std::vector<Advice::Scores> all;
@@ -164,24 +190,25 @@ void ExtenderCalls::Prioritize(const PodInTurn& asked, const Nodes& nodes,
       done(std::move(all));
     }
   };
+  const std::shared_ptr<const Pod>& pod = asked.pod;
   auto round = std::make_shared<Round>();
+  round->nodes = At(nodes, places);
+  round->places = places;
+  round->size = nodes.size();
   round->by_extender.resize(extenders_.size());
   round->done = std::move(done);
   for (size_t i = 0; i < extenders_.size(); ++i) {
     Extender& extender = *extenders_[i];
     if (!extender.traits().prioritizes || !extender.IsInterested(*pod)) continue;
     ++round->left;
-    extender.Prioritize(asked, nodes,
+    extender.Prioritize(asked, round->nodes,
                         ByLetter<Extender::Scores>([this, round, pod, i](Result<Extender::Scores> answer) {
                           const ExtenderTraits& traits = extenders_[i]->traits();
                           if (answer.ok()) {
                             Advice::Scores& scores = round->by_extender[i].emplace();
                             scores.name = traits.name;
                             scores.weight = traits.weight;
-                            for (auto& [node, score] : answer.value()) {
-                              int64_t& sum = scores.raw[std::move(node)];
-                              sum = Sum(sum, score);
-                            }
+                            round->Take(scores, answer.value());
                           } else {
                             Skip(*extenders_[i], "prioritize", *pod, answer.error());
                           }

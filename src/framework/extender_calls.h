@@ -43,14 +43,16 @@ class ExtenderCalls {
 
   using Nodes = Extender::Nodes;
   struct Filtered {
-    Error error = Error::Ok();  // of an extender that is not ignorable: nothing else counts
-    Nodes passed;
+    Error error = Error::Ok();                             // of an extender that is not ignorable: nothing else counts
+    std::vector<size_t> passed;                            // by place in what was asked, ascending
     std::map<std::string, Verdict, std::less<>> rejected;  // every node that did not pass, whether or not with a reason
   };
   // In turn, each with what the one before has left.
   void Filter(PodInTurn pod, Nodes nodes, std::function<void(Filtered)> done);
-  // All at the same time; who fails gives no scores.
-  void Prioritize(const PodInTurn& asked, const Nodes& nodes, std::function<void(std::vector<Advice::Scores>)> done);
+  // All at the same time, about those of `nodes` that are at `places`; who fails gives no scores. Scores are as
+  // `nodes`.
+  void Prioritize(const PodInTurn& asked, const Nodes& nodes, const std::vector<size_t>& places,
+                  std::function<void(std::vector<Advice::Scores>)> done);
 
   using Candidates = std::vector<PreemptionCandidate>;
   // The pods on a node at present; no value: there is no such node.
@@ -66,6 +68,7 @@ class ExtenderCalls {
   struct PreemptRound;
   void FilterFrom(const std::shared_ptr<FilterRound>& round, size_t from);
   void PreemptFrom(const std::shared_ptr<PreemptRound>& round, size_t from);
+  void TakeFilter(FilterRound& round, const Extender::Filtered& said) const;
   void Skip(const Extender& extender, const char* verb, const Pod& pod, const Error& error) const;
   // `then` as a callback for an extender: by letter, and also if it is lost.
   template <class T>

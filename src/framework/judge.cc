@@ -206,35 +206,50 @@ Judgement Judge::RunStages(const Pod& pod, const Snapshot& snapshot, const Judge
 // An extender may write another text every time, and the table forgets none: with so many, they become one.
 constexpr size_t kMostTexts = 100'000;
 
+Row Advice::RowOf(size_t place, const Snapshot& snapshot) const {
+  const Asked& one = asked[place];
+  const std::string& name = one.node->name();
+  if (one.row < snapshot.rows() && snapshot.live(one.row) && snapshot.node(one.row).name() == name) return one.row;
+  return snapshot.FindRow(name);
+}
+
 // Nodes that nobody asked about count as not judged, as upstream's do behind the end of a search.
 void Judge::TakeAdvice(const Advice& advice, const Snapshot& snapshot, Judgement& out) const {
   // Also of what does not fit any more: whoever wakes pods has to know that an extender had its say.
   out.advised_against = !advice.rejected.empty();
+  std::vector<uint8_t> asked(snapshot.rows(), 0);
+  for (size_t place = 0; place < advice.asked.size(); ++place)
+    if (const Row row = advice.RowOf(place, snapshot); row != kNoRow) asked[row] = 1;
   std::erase_if(out.feasible, [&](Row row) {
-    const std::string& name = snapshot.node(row).name();
-    if (const auto said = advice.rejected.find(name); said != advice.rejected.end()) {
-      const Verdict& verdict = said->second;
-      out.verdicts[row] = table_.Intern(
-          table_.size() < kMostTexts ? verdict : Verdict(verdict.code(), "node(s) were rejected by an extender"));
+    if (!asked[row]) {
+      out.verdicts[row] = kNotJudged;
       return true;
     }
-    if (std::binary_search(advice.asked.begin(), advice.asked.end(), name)) return false;
-    out.verdicts[row] = kNotJudged;
+    if (advice.rejected.empty()) return false;
+    const auto said = advice.rejected.find(snapshot.node(row).name());
+    if (said == advice.rejected.end()) return false;
+    const Verdict& verdict = said->second;
+    out.verdicts[row] = table_.Intern(
+        table_.size() < kMostTexts ? verdict : Verdict(verdict.code(), "node(s) were rejected by an extender"));
     return true;
   });
 }
 
 void Judge::TakeScores(const Advice& advice, const Snapshot& snapshot, Judgement& out) const {
+  if (advice.scores.empty()) return;
+  std::vector<size_t> places(snapshot.rows(), SIZE_MAX);  // by row
+  for (size_t place = 0; place < advice.asked.size(); ++place)
+    if (const Row row = advice.RowOf(place, snapshot); row != kNoRow) places[row] = place;
   for (const Advice::Scores& scores : advice.scores) {
     ExtenderScores& given = out.extender_scores.emplace_back();
     given.name = scores.name;
     given.weight = scores.weight;
     given.raw.resize(out.feasible.size());
     for (size_t i = 0; i < out.feasible.size(); ++i) {
-      const auto score = scores.raw.find(snapshot.node(out.feasible[i]).name());
-      if (score == scores.raw.end()) continue;
-      given.raw[i] = score->second;
-      out.totals[i] = Wrapped(out.totals[i], WeightedExtenderScore(score->second, scores.weight));
+      const size_t place = places[out.feasible[i]];
+      if (place >= scores.raw.size() || !scores.raw[place]) continue;
+      given.raw[i] = scores.raw[place];
+      out.totals[i] = Wrapped(out.totals[i], WeightedExtenderScore(*scores.raw[place], scores.weight));
     }
   }
 }

@@ -66,14 +66,21 @@ struct Judgement {
 // What extenders said of nodes, by name. A pod is judged once to learn which nodes to ask about, and again with the
 // answer: judging is cheap, and the cluster may have moved on meanwhile.
 struct Advice {
-  std::vector<std::string> asked;                        // ascending; other nodes are left out
+  struct Asked {
+    std::shared_ptr<const Node> node;  // by whose name it is known: the cluster may have a newer one, or none
+    Row row = kNoRow;                  // where it was; it is looked up if it is there no more
+  };
+  std::vector<Asked> asked;                              // each once; other nodes are left out
   std::map<std::string, Verdict, std::less<>> rejected;  // of these
   bool about_nodes = false;                              // false: nobody was asked about nodes, and the two are empty
   struct Scores {
     std::string name;
     int64_t weight = 1;
-    std::map<std::string, int64_t, std::less<>> raw;  // by node; of one that was named twice the sum
+    // As `asked`; of a node that was named twice the sum, of one that was not named no value. May be shorter.
+    std::vector<std::optional<int64_t>> raw;
   };
+  // The row of `asked[place]` by now; kNoRow when there is none.
+  Row RowOf(size_t place, const Snapshot& snapshot) const;
   std::vector<Scores> scores;
   // What they made of the candidates of this plugin's plan, or why they could not be asked. No value: nobody was asked.
   struct Preemption {

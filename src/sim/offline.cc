@@ -2,7 +2,6 @@
 // From loaded files to a cluster state, and one pod's explanation.
 #include "sim/offline.h"
 
-#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <utility>
@@ -52,10 +51,11 @@ class Rehearsal {
     Judgement judged = engine_.Judge(profile_, *pod, snapshot_, first);
     if (judged.kind != Judgement::Kind::kFits) return Reviewed(pod, options, std::move(judged));
     ExtenderCalls::Nodes nodes;
-    for (const Row row : judged.feasible) nodes.push_back(SnapshotAccess::NodeAt(snapshot_, row));
     advice_.about_nodes = true;
-    for (const auto& node : nodes) advice_.asked.push_back(node->name());
-    std::sort(advice_.asked.begin(), advice_.asked.end());
+    for (const Row row : judged.feasible) {
+      nodes.push_back(SnapshotAccess::NodeAt(snapshot_, row));
+      advice_.asked.push_back({nodes.back(), row});
+    }
     ExtenderCalls::Filtered filtered =
         Wait<ExtenderCalls::Filtered>([&](auto done) { calls_.Filter(pod, nodes, std::move(done)); });
     if (!filtered.error.ok()) {
@@ -67,7 +67,7 @@ class Rehearsal {
     advice_.rejected = std::move(filtered.rejected);
     if (filtered.passed.size() >= 2 && calls_.Prioritizes(*pod)) {
       advice_.scores = Wait<std::vector<Advice::Scores>>(
-          [&](auto done) { calls_.Prioritize(pod, filtered.passed, std::move(done)); });
+          [&](auto done) { calls_.Prioritize(pod, nodes, filtered.passed, std::move(done)); });
     }
     options.advice = &advice_;
     return Reviewed(pod, options, engine_.Judge(profile_, *pod, snapshot_, options));

@@ -2,6 +2,7 @@
 // Actions and their arithmetic, which is Go's: everything in float64, cut to int at the end.
 #include "bench/text_template.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <sstream>
@@ -63,7 +64,8 @@ Result<std::string> TextTemplate::Run(const Action& action, int64_t index, int64
   const std::string& f = action.function;
   double result = values[0];
   if (f.starts_with("Divide") || f == "Mod") {
-    if (f == "Mod") values = {std::trunc(values[0]), std::trunc(values[1])};
+    if (f == "Mod")
+      std::transform(values.begin(), values.end(), values.begin(), [](double v) { return std::trunc(v); });
     if (values[1] == 0) return Error(action.text + ": division by zero");
     result = f == "Mod" ? std::fmod(values[0], values[1]) : values[0] / values[1];
   } else {

@@ -292,7 +292,8 @@ FilterResult ExtenderService::FilterRows(const ExtenderArgs& args, const Snapsho
   for (size_t i = 0; i < fitting.size(); ++i) {
     if (!std::exchange(told[fitting[i]], 1)) result.failed.push_back({result.passed[i], text, true});
   }
-  result.passed = {result.passed[best]};
+  std::swap(result.passed[0], result.passed[best]);
+  result.passed.resize(1);
   return result;
 }
 

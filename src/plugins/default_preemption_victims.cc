@@ -132,7 +132,7 @@ std::vector<size_t> BestCandidates(const std::vector<PreemptionCandidate>& candi
   for (size_t i = 0; i < candidates.size(); ++i) {
     const Criteria criteria = CriteriaOf(candidates[i], now);
     if (best.empty() || criteria > of_best) {
-      best = {i};
+      best.assign(1, i);
       of_best = criteria;
     } else if (criteria == of_best) {
       best.push_back(i);

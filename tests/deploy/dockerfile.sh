@@ -68,7 +68,9 @@ while IFS= read -r part || [ -n "$part" ]; do
       to=$(place "${words[1]}")
       if [ -d "$from/${words[0]}" ]; then
         mkdir -p "$to"
-        cp -a "$from/${words[0]}/." "$to"
+        # As an engine does, without what .dockerignore names.
+        (cd "$from/${words[0]}" && tar -c --anchored --exclude-from=<([ "$from" != "$context" ] || sed 's|^|./|' "$context/.dockerignore") .) |
+          tar -x -C "$to"
       else
         mkdir -p "$(dirname "$to")"
         cp -a "$from/${words[0]}" "$to"

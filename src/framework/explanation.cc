@@ -82,7 +82,8 @@ Explanation Explain(const Pod& pod, const Profile& profile, const VerdictTable& 
     std::sort(preemption.candidates.begin(), preemption.candidates.end(),
               [](const auto& a, const auto& b) { return a.node < b.node; });
     preemption.selected = plan->selected;
-    for (const size_t i : plan->equals) preemption.equals.push_back(plan->candidates[i].node);
+    for (const size_t i : plan->equals)
+      if (i < plan->candidates.size()) preemption.equals.push_back(plan->candidates[i].node);
     std::sort(preemption.equals.begin(), preemption.equals.end());
   }
   return out;

@@ -29,8 +29,8 @@ struct MemoryOptions {
 // Pods with one signature (what the plugins' Sign collected) form a class. For a class it keeps, by row, who rejects it
 // and the scores, as far as plugins declare that these depend on columns of the row. What happened since is read from
 // the change log: a row is judged again by the plugins that look at columns that changed. Plugins that do not declare
-// it, or whose answers depend on other rows or on an index of theirs, are asked about all rows every time; so are rows
-// with relevant nominations.
+// it, or whose answers depend on other rows or on an index of theirs, are asked about all rows every time; where there
+// is such a plugin, so are rows with relevant nominations.
 //
 // The answer is that of Judge, always: same kind, node, message, rejectors and record (Verifier checks it). What cannot
 // be remembered (a rejection by PreFilter, a failing plugin, an explicit percentage, advice) is left to Judge.

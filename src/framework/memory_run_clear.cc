@@ -114,6 +114,7 @@ Prospects MemoryRun::LookAhead() {
     }
   }
 
+  class_.cleared.noted = class_.cleared.notes.empty() ? 0 : out.open.size();
   out.resolvable = out.open.size();
   for (size_t mark = 1; mark < counts.size(); ++mark) {
     if (counts[mark] == 0) continue;

@@ -34,7 +34,7 @@ size_t PodClass::Bytes() const {
   constexpr size_t kNote = 160;                               // a plugin's note, roughly
   bytes +=
       (marks.by_row.capacity() + cleared.marks.by_row.capacity() + nominated.marks.by_row.capacity()) * sizeof(Mark);
-  bytes += nominated.rejects.capacity() + cleared.notes.capacity() * (sizeof(cleared.notes[0]) + kNote);
+  bytes += nominated.rejects.capacity() + cleared.notes.capacity() * sizeof(cleared.notes[0]) + cleared.noted * kNote;
   bytes += fixed.capacity() * sizeof(Total);
   bytes += unscored.capacity() * sizeof(Row);
   for (const ScoreColumn& column : columns) bytes += column.raw.capacity() + column.big.capacity() * sizeof(int64_t);

@@ -118,6 +118,7 @@ struct PodClass {
   // is not made) rejects and where taking pods away may help have a mark.
   struct Cleared : Beyond {
     std::vector<std::shared_ptr<const RowNote>> notes;  // by row; empty: nobody wrote one
+    size_t noted = 0;                                   // how many there are, at the most
   };
   Cleared cleared;
 

@@ -123,7 +123,7 @@ struct EventLoop::Impl {
     if (asleep) Wake();
   }
   void Run();
-  void Space();
+  void Space(bool unfinished);
   bool RunPosted();
   void RunTimers();
   int Timeout() const;
@@ -189,9 +189,9 @@ int EventLoop::Impl::Timeout() const {
 }
 
 // Between two turns: waits while there is no credit for the next. What is posted meanwhile wakes nobody, which is the
-// point.
-void EventLoop::Impl::Space() {
-  if (spacing.count() == 0) return;
+// point. `unfinished`: the turn before has left something to do.
+void EventLoop::Impl::Space(bool unfinished) {
+  if (spacing.count() == 0 || unfinished) return;
   const Deadline now = steady_clock::now();
   if (now - turn_began < spacing / kLongTurn) paid_until = std::max(paid_until, now) + spacing;
   const auto over = paid_until - now - kTurnsInARow * spacing;
@@ -200,8 +200,9 @@ void EventLoop::Impl::Space() {
 
 void EventLoop::Impl::Run() {
   std::array<epoll_event, kEventsPerTurn> events;
+  bool unfinished = false;
   for (;;) {
-    Space();
+    Space(unfinished);
     int timeout = 0;
     {
       const std::lock_guard lock(mutex);
@@ -225,8 +226,9 @@ void EventLoop::Impl::Run() {
     }
     gone.clear();
     RunTimers();
-    for (int i = 0; i < kRoundsPerTurn && RunPosted(); ++i) {
-    }
+    int rounds = 0;
+    while (rounds < kRoundsPerTurn && RunPosted()) ++rounds;
+    unfinished = rounds == kRoundsPerTurn;
     gone.clear();
   }
 }

@@ -38,8 +38,8 @@ class EventLoop {
   EventLoop& operator=(const EventLoop&) = delete;
 
   // A loop that is woken ever so often does more at a time: at most this often, once it was woken a few times in a row
-  // more often than that. Whoever waits for it waits so much longer at the most. 0, as it is without a word: as often
-  // as there is something. REQUIRES: not started.
+  // more often than that. Whatever waits for a turn waits so much longer at the most; a request and its answer are two
+  // turns. 0, as it is without a word: as often as there is something. REQUIRES: not started.
   void set_spacing(Duration spacing);
 
   void Start();

@@ -80,7 +80,8 @@ Detached Http2Session::Run() {
                                           : blocked_ ? Watch::For::kEither
                                                      : Watch::For::kRead);
     if (wake == Wake::kCancelled) Die(Cancelled(), false);
-    read = wake == Wake::kReady;
+    // What was left unread wakes nobody, also when a deadline comes in between.
+    read = wake == Wake::kReady || !drained;
   }
   if (why_.ok() && !blocked_) {
     // Nobody waits for an answer to that, and what does not fit into the socket is left unsaid.

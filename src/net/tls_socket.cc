@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <utility>
 
 namespace berth::net {
@@ -62,7 +63,12 @@ int SocketRead(BIO* bio, char* data, int size) {
     if (room >= kReadAhead) {
       count = Receive(socket, data, room);
     } else {
-      if (!socket.buffer) socket.buffer.reset(new char[kReadAhead]);  // NOLINT: not filled with zeros for nothing
+      // Not filled with zeros for nothing; and nothing may be thrown through OpenSSL.
+      if (!socket.buffer) socket.buffer.reset(new (std::nothrow) char[kReadAhead]);
+      if (!socket.buffer) {
+        errno = ENOMEM;
+        return -1;
+      }
       count = Receive(socket, socket.buffer.get(), kReadAhead);
     }
     if (count <= 0) {

@@ -13,7 +13,7 @@ namespace berth {
 inline namespace v1 {
 
 // What a plugin found out about preemption on a row. The host keeps it for pods that are equal to this one and have its
-// priority, for as long as the row, its pods, those nominated to it and all that filters depend on stay as they are.
+// priority, for as long as the row's pods, those nominated to it and all that filters depend on stay as they are.
 struct RowNote {
   virtual ~RowNote() = default;
 };

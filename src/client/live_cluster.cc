@@ -31,8 +31,8 @@ constexpr int64_t kMinWatchSeconds = 300;      // up to twice that, so that not 
 constexpr int64_t kWatchPatienceSeconds = 30;  // beyond the end that the server was asked for
 constexpr size_t kLeaseConnections = 2;        // one, and another if it hangs
 constexpr uint64_t kMaxObjectBytes = 8 << 20;  // of an answer about one object; no server stores so much
-// Answers and news that keep coming are taken together. It is less than a decision waits for others in a busy cluster,
-// and a quarter of the wake-ups, which cost more than what they are for.
+// Answers and news that keep coming are taken together: fewer wake-ups, which cost more than what they are for. It is
+// less than a decision waits for others in a busy cluster.
 constexpr Duration kGather = Duration::Millis(4);
 constexpr size_t kMaxVersionShown = 64;  // bytes, in a sentence
 constexpr size_t kMaxHolderShown = 256;  // bytes, in a sentence

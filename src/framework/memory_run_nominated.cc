@@ -107,10 +107,12 @@ bool MemoryRun::AskNominated() {
     return true;
   }
   Marks& work = memory_.work_;
-  if (marks_ != &work) work = *marks_;
-  marks_ = &work;
   for (const auto& [row, pods] : nominated) {
-    if (work.by_row[row] == kAbsentMark) continue;
+    if (marks_->by_row[row] == kAbsentMark || !cycle_.HasRelevantNominations(row)) continue;
+    if (marks_ != &work) {
+      work = *marks_;
+      marks_ = &work;
+    }
     const std::optional<framework::Mark> against = AgainstNominated(row, work);
     if (!against) return false;
     if (*against != kFitsMark) work.Set(row, *against);

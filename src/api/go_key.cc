@@ -3,7 +3,7 @@
 
 namespace berth {
 
-bool KeyMatches(std::string_view key, std::string_view field) {
+bool KeyMatchesFolded(std::string_view key, std::string_view field) {
   size_t at = 0;
   for (const char wanted : field) {
     const char lower = static_cast<char>(wanted >= 'A' && wanted <= 'Z' ? wanted + 32 : wanted);

@@ -31,8 +31,9 @@ size_t PlainEnd(std::string_view text, size_t at) {
     if (found != 0) return at + static_cast<size_t>(__builtin_ctz(static_cast<unsigned>(found)));
   }
 #endif
-  while (at < text.size() && text[at] != '"' && text[at] != '\\' && static_cast<unsigned char>(text[at]) >= 0x20) ++at;
-  return at;
+  const char *p = text.data() + at, *end = text.data() + text.size();
+  while (p != end && *p != '"' && *p != '\\' && static_cast<unsigned char>(*p) >= 0x20) ++p;
+  return static_cast<size_t>(p - text.data());
 }
 
 class Scanner {
@@ -279,6 +280,12 @@ std::string RepairUtf8(std::string_view text) {
 }
 
 void AppendJsonString(std::string_view text, std::string& out) {
+  if (PlainEnd(text, 0) == text.size()) {  // as nearly all are: then in one piece
+    const size_t at = out.size();
+    out.append(text.size() + 2, '"');
+    text.copy(out.data() + at + 1, text.size());
+    return;
+  }
   constexpr char kHex[] = "0123456789abcdef";
   out += '"';
   size_t start = 0;  // of what has not been appended yet

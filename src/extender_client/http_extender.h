@@ -20,7 +20,7 @@ namespace berth::extender_client {
 // One call, when it is over.
 struct CallReport {
   const std::string& extender;  // its urlPrefix
-  const char* verb;             // filter, prioritize, preempt or bind
+  const char* verb;             // a literal: filter, prioritize, preempt or bind
   const Error& error;           // Ok, or what is wrong with the answer; what it says under `Error` included
   Duration took;                // from when it was sent
 };

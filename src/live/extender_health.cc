@@ -20,18 +20,27 @@ client::SourceKinds SourcesFor(const std::vector<config::Extender>& extenders) {
   return sources;
 }
 
-void ExtenderHealth::OnCall(size_t index, const extender_client::CallReport& report) {
+ExtenderHealth::Series ExtenderHealth::SeriesOf(size_t index, const extender_client::CallReport& report) {
   const bool failed = !report.error.ok();
+  const std::lock_guard lock(mutex_);
+  failing_[index] = failed;
+  const auto key = std::make_tuple(index, std::string_view(report.verb), failed);
+  if (const auto known = series_.find(key); known != series_.end()) return known->second;
   const util::Metrics::Labels of{{"extender", report.extender}, {"verb", report.verb}};
   util::Metrics::Labels counted = of;
   counted.emplace_back("result", failed ? "error" : "success");
-  metrics_.counter("berth_extender_calls_total", "Calls of extenders, by how they ended.", counted).Add();
-  metrics_.histogram("berth_extender_call_duration_seconds", "How long calls of extenders took.", kCallBuckets, of)
-      .Observe(static_cast<double>(report.took.ns) / 1e9);
-  {
-    const std::lock_guard lock(mutex_);
-    failing_[index] = failed;
-  }
+  const Series made{metrics_.counter("berth_extender_calls_total", "Calls of extenders, by how they ended.", counted),
+                    metrics_.histogram("berth_extender_call_duration_seconds", "How long calls of extenders took.",
+                                       kCallBuckets, of)};
+  series_.emplace(key, made);
+  return made;
+}
+
+void ExtenderHealth::OnCall(size_t index, const extender_client::CallReport& report) {
+  const bool failed = !report.error.ok();
+  const Series series = SeriesOf(index, report);
+  series.calls.Add();
+  series.took.Observe(static_cast<double>(report.took.ns) / 1e9);
   if (failed && said_.Say(report.extender + " " + report.verb))
     log_.Warn("Extender failed", {{"extender", report.extender}, {"verb", report.verb}, {"err", report.error.text()}});
 }

@@ -6,6 +6,8 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -37,11 +39,19 @@ class ExtenderHealth {
   std::string Notes() const;
 
  private:
+  struct Series {
+    util::Metrics::Counter calls;
+    util::Metrics::Histogram took;
+  };
+  Series SeriesOf(size_t index, const extender_client::CallReport& report);
+
   util::Metrics& metrics_;
   util::Log& log_;
   util::Seldom said_;
   mutable std::mutex mutex_;
   std::map<size_t, bool> failing_;  // by position; under mutex_
+  // By position, verb and whether the call failed; under mutex_.
+  std::map<std::tuple<size_t, std::string_view, bool>, Series> series_;
 };
 
 }  // namespace berth::live

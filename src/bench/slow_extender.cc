@@ -2,6 +2,7 @@
 #include "bench/slow_extender.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "berth/resources.h"
@@ -37,7 +38,8 @@ bool SlowExtender::IsInterested(const Pod& pod) const {
 void SlowExtender::Filter(framework::PodInTurn asked, Nodes nodes, std::function<void(Result<Filtered>)> done) {
   Take(std::move(asked.turn), [nodes = std::move(nodes), done = std::move(done)] {
     Filtered answer;
-    for (const auto& node : nodes) answer.passed.push_back(node->name());
+    answer.passed.resize(nodes.size());
+    std::iota(answer.passed.begin(), answer.passed.end(), size_t{0});
     done(std::move(answer));
   });
 }

@@ -28,13 +28,6 @@ std::vector<Row> SampleOf(const Judgement& judgement, const Snapshot& snapshot, 
   return rows;
 }
 
-framework::Extender::Nodes NodesOf(const framework::Advice& advice) {
-  framework::Extender::Nodes nodes;
-  nodes.reserve(advice.asked.size());
-  for (const framework::Advice::Asked& asked : advice.asked) nodes.push_back(asked.node);
-  return nodes;
-}
-
 }  // namespace
 
 bool Consultations::exclusive() const {
@@ -65,6 +58,10 @@ void Consultations::Ask(Open open, bool nominated_first) {
   framework::JudgeOptions options;
   options.score = false;
   options.unrecorded = Judgement::Kind::kFits;
+  const bool nominated = nominated_first && !pod->nominated_node_name.empty();
+  if (snapshot.node_count() > 0) open.start = next_start_ % snapshot.node_count();
+  options.sample = !nominated;
+  options.start = open.start;
   Judgement judged = core_.engine->Judge(profile, *pod, snapshot, options);
   open.advice = {};
   open.passed.clear();
@@ -72,27 +69,27 @@ void Consultations::Ask(Open open, bool nominated_first) {
 
   std::vector<Row> rows;
   open.nominated = false;
-  if (nominated_first && !pod->nominated_node_name.empty()) {
+  if (nominated) {
     const Row row = snapshot.FindRow(pod->nominated_node_name);
     open.nominated = std::binary_search(judged.feasible.begin(), judged.feasible.end(), row);
     if (open.nominated) rows = {row};
   }
-  open.start = next_start_ % snapshot.node_count();
   if (!open.nominated) {
-    const int32_t percent = profile.percentage_of_nodes_to_score;
-    const size_t limit = percent > 0 ? framework::FeasibleNodesToFind(percent, judged.evaluated)
-                                     : framework::AdaptiveNodesToFind(judged.evaluated);
+    const size_t limit = framework::NodesToAsk(profile, judged.eligible);
     rows = SampleOf(judged, snapshot, open.start, limit);
     if (judged.feasible.size() > limit) next_start_ = NextStart(judged, snapshot, open.start, limit);
   }
   open.attempt.evaluated = judged.evaluated;
   open.advice.about_nodes = true;
-  open.advice.asked.reserve(rows.size());
-  for (const Row row : rows) open.advice.asked.push_back({SnapshotAccess::NodeAt(snapshot, row), row});
-  framework::Extender::Nodes nodes = NodesOf(open.advice);
+  std::vector<Ptr<Node>> list;
+  list.reserve(rows.size());
+  for (const Row row : rows) list.push_back(SnapshotAccess::NodeAt(snapshot, row));
+  const framework::AskedNodes nodes = std::move(list);
+  open.advice.asked = nodes;
+  open.advice.rows = std::move(rows);
   const framework::PodInTurn asked(pod, open.place->turn());
   const uint64_t number = Suspend(std::move(open));
-  calls_.Filter(asked, std::move(nodes), [this, number](framework::ExtenderCalls::Filtered filtered) {
+  calls_.Filter(asked, nodes, [this, number](framework::ExtenderCalls::Filtered filtered) {
     AfterFilter(number, std::move(filtered));
   });
 }
@@ -103,6 +100,7 @@ uint64_t Consultations::Suspend(Open open) {
 }
 
 void Consultations::DropGone() {
+  if (std::exchange(departures_, core_.departures) == core_.departures) return;
   std::vector<uint64_t> gone;
   for (const auto& [number, open] : open_) {
     const Pod& pod = *open.ticket.pod();
@@ -145,7 +143,7 @@ void Consultations::AfterFilter(uint64_t number, framework::ExtenderCalls::Filte
   open->passed = std::move(filtered.passed);
   if (open->passed.size() < 2 || !calls_.Prioritizes(*open->ticket.pod())) return Settle(std::move(*open));
   const framework::PodInTurn asked(open->ticket.pod(), open->place->turn());
-  const framework::Extender::Nodes nodes = NodesOf(open->advice);
+  const framework::AskedNodes nodes = open->advice.asked;
   const std::vector<size_t> passed = open->passed;
   const uint64_t next = Suspend(std::move(*open));
   calls_.Prioritize(asked, nodes, passed, [this, next](std::vector<framework::Advice::Scores> scores) {
@@ -176,8 +174,9 @@ void Consultations::Settle(Open open) {
     // Only these can be chosen; the others are looked at for whoever wants to read about them.
     if (!observer || !observer->WantsJudgement(*pod)) {
       only.assign(snapshot.rows(), 0);
+      const std::vector<Row> rows = open.advice.RowsIn(snapshot);
       for (const size_t place : open.passed)
-        if (const Row row = open.advice.RowOf(place, snapshot); row != kNoRow) only[row] = 1;
+        if (rows[place] != kNoRow) only[rows[place]] = 1;
       options.only = only;
     }
   }

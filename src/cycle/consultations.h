@@ -102,6 +102,7 @@ class Consultations {
   Turns turns_;
   std::map<uint64_t, Open> open_;  // by number, in the order in which they were suspended
   uint64_t suspensions_ = 0;
+  uint64_t departures_ = 0;  // those that have been looked at
 };
 
 }  // namespace berth::cycle

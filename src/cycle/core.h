@@ -38,6 +38,8 @@ struct Core {
   bool halted = false;   // nothing more is decided, nor written to pods
   AttemptFacts attempt;  // the present one, or the last
   size_t requests = 0;   // writes and reads whose answer is still to come
+  // How often a pod went, was bound or began to terminate: whoever waits for a decision about one looks then.
+  uint64_t departures = 0;
   // Of letters and answers, which may come when the scheduler is gone.
   util::Owner<Core> owner{this};
 

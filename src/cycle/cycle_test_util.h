@@ -271,9 +271,14 @@ class FakeExtender final : public framework::Extender {
   struct NodeQuestion {
     std::string pod;
     std::vector<std::string> nodes;
-    std::function<void(Result<Filtered>)> filter;
-    std::function<void(Result<Scores>)> prioritize;
+    std::function<void(Result<Extender::Filtered>)> filter;
+    std::function<void(Result<Extender::Scores>)> prioritize;
     framework::Turn turn;
+    std::optional<size_t> PlaceOf(const std::string& name) const {
+      const auto it = std::find(nodes.begin(), nodes.end(), name);
+      if (it == nodes.end()) return std::nullopt;
+      return static_cast<size_t>(it - nodes.begin());
+    }
   };
   struct VictimQuestion {
     std::string pod;
@@ -293,10 +298,11 @@ class FakeExtender final : public framework::Extender {
 
   const framework::ExtenderTraits& traits() const override { return is; }
   bool IsInterested(const Pod& pod) const override { return interested(pod); }
-  void Filter(framework::PodInTurn asked, Nodes nodes, std::function<void(Result<Filtered>)> done) override {
+  void Filter(framework::PodInTurn asked, Nodes nodes, std::function<void(Result<Extender::Filtered>)> done) override {
     filters.push_back({asked.pod->name(), NamesOf(nodes), std::move(done), nullptr, std::move(asked.turn)});
   }
-  void Prioritize(framework::PodInTurn asked, Nodes nodes, std::function<void(Result<Scores>)> done) override {
+  void Prioritize(framework::PodInTurn asked, Nodes nodes,
+                  std::function<void(Result<Extender::Scores>)> done) override {
     priorities.push_back({asked.pod->name(), NamesOf(nodes), nullptr, std::move(done), std::move(asked.turn)});
   }
   void Preempt(framework::PodInTurn asked, std::vector<PreemptionCandidate> candidates,
@@ -306,10 +312,29 @@ class FakeExtender final : public framework::Extender {
   void Bind(Ptr<Pod> pod, const std::string& node, std::function<void(Error)> done) override {
     binds.push_back({pod->name(), node, std::move(done)});
   }
-  // Answers the oldest question of its kind.
-  void AnswerFilter(Result<Filtered> answer) { Take(filters).filter(std::move(answer)); }
+  // Answers the oldest question of its kind. Nodes are named; what is said of others is left out.
+  struct Filtered {
+    std::vector<std::string> passed;
+    std::map<std::string, std::string, std::less<>> failed, unresolvable;
+  };
+  using Scores = std::vector<std::pair<std::string, int64_t>>;
+  void AnswerFilter(const Result<Filtered>& answer) {
+    const NodeQuestion question = Take(filters);
+    if (!answer.ok()) return question.filter(answer.error());
+    Extender::Filtered said{{}, answer->failed, answer->unresolvable};
+    for (const std::string& name : answer->passed)
+      if (const auto place = question.PlaceOf(name)) said.passed.push_back(*place);
+    question.filter(std::move(said));
+  }
   void Pass(const std::vector<std::string>& nodes) { AnswerFilter(Filtered{nodes, {}, {}}); }
-  void AnswerScores(Result<Scores> answer) { Take(priorities).prioritize(std::move(answer)); }
+  void AnswerScores(const Result<Scores>& answer) {
+    const NodeQuestion question = Take(priorities);
+    if (!answer.ok()) return question.prioritize(answer.error());
+    Extender::Scores said;
+    for (const auto& [name, score] : *answer)
+      if (const auto place = question.PlaceOf(name)) said.emplace_back(*place, score);
+    question.prioritize(std::move(said));
+  }
   void AnswerPreempt(Result<VictimMap> answer) { Take(preempts).done(std::move(answer)); }
   void AnswerBind(Error error = Error::Ok()) { Take(binds).done(std::move(error)); }
 

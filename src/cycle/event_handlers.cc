@@ -27,6 +27,7 @@ void EventHandlers::Handled(const ClusterEvent& event) const {
 
 void EventHandlers::AssignedPodChanged(const PodPtr& before, const PodPtr& after) {
   const bool appears = after && (!before || before->node_name.empty());
+  if (!after || (appears && before)) ++core_.departures;
   core_.Tell(&Observer::OnAssignedPod, appears ? nullptr : before.get(), after.get());
   if (!after) {
     core_.queue->Delete(*before);  // its binding may not have been answered yet
@@ -48,6 +49,7 @@ void EventHandlers::PendingPodChanged(const PodPtr& before, const PodPtr& after)
   const bool is_ours = after && Ours(*after);
   if (was_ours || is_ours)
     core_.Tell(&Observer::OnPendingPod, was_ours ? before.get() : nullptr, is_ours ? after.get() : nullptr);
+  if (before && (!after || after->terminating() || after->uid() != before->uid())) ++core_.departures;
   if (!after) {
     if (!was_ours) return;
     DeletePending(before);

@@ -8,6 +8,7 @@
 #include "api/json_reader.h"
 #include "api/json_scan.h"
 #include "api/lone_surrogates.h"
+#include "extender_client/plain_reply.h"
 #include "util/text.h"
 
 namespace berth::extender_client {
@@ -111,7 +112,7 @@ void ReadReasons(Context& context, JsonValue value, Reasons& out) {
       [&](std::string_view node, JsonValue text) {
         std::string reason;
         Read(context, text, reason);
-        out.insert_or_assign(std::string(node), util::Shortened(reason, kMaxSentence));
+        out.insert_or_assign(std::string(node), ShortReason(reason));
       },
       /*bracketed=*/true);
 }
@@ -137,14 +138,18 @@ void ReadVictims(Context& context, JsonValue value, framework::Extender::Victims
 
 }  // namespace
 
+std::string ShortReason(std::string_view reason) { return util::Shortened(reason, kMaxSentence); }
+
 Result<FilterReply> ReadFilterReply(std::string& body) {
+  if (FilterReply plain; PlainReply(body).ReadFilter(plain)) return plain;
   FilterReply reply;
+  std::optional<std::vector<std::string>> nodes, names;
   const Error error = ReadReply(body, json_type::object, [&](Context& context, JsonValue root) {
     ForEachMember(context, root, [&](std::string_view key, JsonValue value) {
       if (KeyMatches(key, "Nodes")) {
-        ReadNodeList(context, value, reply.nodes);
+        ReadNodeList(context, value, nodes);
       } else if (KeyMatches(key, "NodeNames")) {
-        ReadNames(context, value, reply.node_names);
+        ReadNames(context, value, names);
       } else if (KeyMatches(key, "FailedNodes")) {
         ReadReasons(context, value, reply.failed);
       } else if (KeyMatches(key, "FailedAndUnresolvableNodes")) {
@@ -155,26 +160,37 @@ Result<FilterReply> ReadFilterReply(std::string& body) {
     });
   });
   if (!error.ok()) return error;
+  const auto keep = [&](std::optional<std::vector<std::string>>& from, auto& to) {
+    if (!from) return;
+    const std::vector<std::string>& kept = reply.kept.emplace_back(std::move(*from));
+    to.emplace(kept.begin(), kept.end());
+  };
+  keep(nodes, reply.nodes);
+  keep(names, reply.node_names);
   return reply;
 }
 
-Result<framework::Extender::Scores> ReadPrioritizeReply(std::string& body) {
-  framework::Extender::Scores scores;
+Result<ScoreReply> ReadPrioritizeReply(std::string& body) {
+  if (ScoreReply plain; PlainReply(body).ReadScores(plain)) return plain;
+  ScoreReply reply;
   const Error error = ReadReply(body, json_type::array, [&](Context& context, JsonValue root) {
     ForEachItem(context, root, [&](JsonValue item) {
-      std::pair<std::string, int64_t> score;
+      std::string host;
+      int64_t score = 0;
       ForEachMember(context, item, [&](std::string_view key, JsonValue value) {
         if (KeyMatches(key, "Host")) {
-          Read(context, value, score.first);
+          Read(context, value, host);
         } else if (KeyMatches(key, "Score")) {
-          Read(context, value, score.second);
+          Read(context, value, score);
         }
       });
-      scores.push_back(std::move(score));
+      reply.kept.push_back(std::move(host));
+      reply.scores.emplace_back(std::string_view(), score);
     });
   });
   if (!error.ok()) return error;
-  return scores;
+  for (size_t i = 0; i < reply.kept.size(); ++i) reply.scores[i].first = reply.kept[i];
+  return reply;
 }
 
 Result<framework::Extender::VictimMap> ReadPreemptReply(std::string& body) {

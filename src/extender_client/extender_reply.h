@@ -4,9 +4,12 @@
 // the first value looked at.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "berth/error.h"
@@ -14,18 +17,27 @@
 
 namespace berth::extender_client {
 
+// Names point into the body that was read, or into `kept`.
 struct FilterReply {
-  std::optional<std::vector<std::string>> nodes;       // the names of complete nodes; no value: null or absent
-  std::optional<std::vector<std::string>> node_names;  // the same
+  std::optional<std::vector<std::string_view>> nodes;       // the names of complete nodes; no value: null or absent
+  std::optional<std::vector<std::string_view>> node_names;  // the same
   std::map<std::string, std::string, std::less<>> failed, unresolvable;
   std::string error;
+  std::vector<std::vector<std::string>> kept;
 };
+struct ScoreReply {
+  std::vector<std::pair<std::string_view, int64_t>> scores;  // node and score as answered
+  std::vector<std::string> kept;
+};
+
+// What is kept of an extender's reason for rejecting a node: it may be of any length.
+std::string ShortReason(std::string_view reason);
 
 // Errors are one sentence; those about JSON are in our words, except for a body that is empty or ends too early, which
 // Go calls EOF and unexpected EOF. `body` may grow by what the reader wants behind its end.
 // Thread safety: any thread.
 Result<FilterReply> ReadFilterReply(std::string& body);
-Result<framework::Extender::Scores> ReadPrioritizeReply(std::string& body);
+Result<ScoreReply> ReadPrioritizeReply(std::string& body);
 // A node that is mapped to null, or a null among the pods, is an error: kube-scheduler crashes there.
 Result<framework::Extender::VictimMap> ReadPreemptReply(std::string& body);
 // The `Error` of the answer.

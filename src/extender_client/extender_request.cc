@@ -90,6 +90,18 @@ std::string NodeJson(const Node& node) {
   return out.ToJson();
 }
 
+std::string NamesJson(const framework::AskedNodes& nodes) {
+  std::string out;
+  size_t size = 2;
+  for (const auto& node : nodes) size += node->name().size() + 3;
+  out.reserve(size);
+  for (const auto& node : nodes) {
+    out += out.empty() ? '[' : ',';
+    AddText(node->name(), out);
+  }
+  return out.empty() ? "[]" : out += ']';
+}
+
 }  // namespace
 
 std::string JsonOf(const std::shared_ptr<const Pod>& pod) {
@@ -104,15 +116,19 @@ std::string JsonOf(const std::shared_ptr<const Node>& node) {
 
 std::string ExtenderArgsJson(std::string_view pod, const framework::Extender::Nodes& nodes, bool names) {
   std::string out = "{\"Pod\":";
-  out += pod;
   if (names) {
-    out += ",\"Nodes\":null,\"NodeNames\":[";
-    for (size_t i = 0; i < nodes.size(); ++i) {
-      if (i > 0) out += ',';
-      AddText(nodes[i]->name(), out);
-    }
-    return out += "]}";
+    const std::string& list = nodes.Names(NamesJson);
+    out.reserve(pod.size() + list.size() + 100);
+    out += pod;
+    out += ",\"Nodes\":null,\"NodeNames\":";
+    out += list;
+    return out += '}';
   }
+  size_t size = pod.size() + 100;
+  for (const auto& node : nodes)
+    if (const std::string* source = SourceOf(node)) size += source->size() + 1;
+  out.reserve(size);
+  out += pod;
   out += ",\"Nodes\":{\"metadata\":{},\"items\":[";
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (i > 0) out += ',';

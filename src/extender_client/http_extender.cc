@@ -90,7 +90,7 @@ struct HttpExtender::Impl : std::enable_shared_from_this<HttpExtender::Impl> {
   std::string ArgsJson(const std::shared_ptr<const Pod>& pod, const Nodes& nodes) const {
     if (config.node_cache_capable || !options.node_json)
       return ExtenderArgsJson(JsonOf(Sourced(pod)), nodes, config.node_cache_capable);
-    Nodes sourced;
+    std::vector<std::shared_ptr<const Node>> sourced;
     for (const auto& node : nodes) {
       std::string text = SourceOf(node) ? std::string() : options.node_json(*node);
       sourced.push_back(text.empty() ? node : WithSource(Node(*node), std::move(text)));
@@ -281,19 +281,20 @@ void HttpExtender::Filter(framework::PodInTurn asked, Nodes nodes, std::function
     const Nodes& nodes = question->nodes;
     framework::NamesInStep known(nodes.size(), [&](size_t i) { return std::string_view(nodes[i]->name()); });
     std::vector<uint8_t> seen(nodes.size(), 0);
-    std::vector<std::string>* passed = nullptr;
+    const std::vector<std::string_view>* passed = nullptr;
     if (impl->config.node_cache_capable && reply.node_names) {
       passed = &*reply.node_names;
     } else if (reply.nodes) {
       passed = &*reply.nodes;
     }
+    if (passed) question->answer.passed.reserve(std::min(passed->size(), nodes.size()));
     for (size_t i = 0; passed && i < passed->size(); ++i) {
-      std::string& name = (*passed)[i];
+      const std::string_view name = (*passed)[i];
       const size_t place = known.Find(name);
       if (place == known.kNone)
         return Error("extender " + util::Quoted(impl->config.url_prefix) + " claims a filtered node " +
                      util::Quoted(util::Shortened(name, 253)) + " which is not found in the input node list");
-      if (!std::exchange(seen[place], 1)) question->answer.passed.push_back(std::move(name));
+      if (!std::exchange(seen[place], 1)) question->answer.passed.push_back(place);
     }
     question->answer.failed = std::move(reply.failed);
     question->answer.unresolvable = std::move(reply.unresolvable);
@@ -310,11 +311,14 @@ void HttpExtender::Prioritize(framework::PodInTurn asked, Nodes nodes, std::func
   auto scores = std::make_shared<Scores>();
   Impl* impl = impl_.get();
   Impl::Call call{"prioritize", impl_->config.prioritize_verb, nullptr, nullptr, nullptr, std::move(asked.turn)};
-  call.body = [impl, pod = std::move(asked.pod), nodes = std::move(nodes)] { return impl->ArgsJson(pod, nodes); };
-  call.take = [scores](std::string& body) {
-    Result<Scores> read = ReadPrioritizeReply(body);
+  call.body = [impl, pod = std::move(asked.pod), nodes] { return impl->ArgsJson(pod, nodes); };
+  call.take = [scores, nodes](std::string& body) {
+    const Result<ScoreReply> read = ReadPrioritizeReply(body);
     if (!read.ok()) return read.error();
-    *scores = std::move(read).value();
+    framework::NamesInStep known(nodes.size(), [&](size_t i) { return std::string_view(nodes[i]->name()); });
+    scores->reserve(std::min(read->scores.size(), nodes.size()));
+    for (const auto& [node, score] : read->scores)
+      if (const size_t place = known.Find(node); place != known.kNone) scores->emplace_back(place, score);
     return Error::Ok();
   };
   call.end = [scores, done = std::move(done)](const Error& error) {

@@ -28,7 +28,7 @@ inline Ptr<Pod> P() {
   return WithSource(MakePod("p").Uid("u-p").Build(), R"({"metadata":{"name":"p"},"spec":{"x":1}})");
 }
 inline Extender::Nodes N(const std::vector<std::string>& names) {
-  Extender::Nodes nodes;
+  std::vector<Ptr<Node>> nodes;
   for (const std::string& name : names)
     nodes.push_back(WithSource<Node>(MakeNode(name), R"({"metadata":{"name":")" + name + R"("},"extra":true})"));
   return nodes;

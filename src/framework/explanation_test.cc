@@ -168,9 +168,9 @@ TEST_F(ExplanationTest, WithoutNodesThereIsJustTheMessage) {
   EXPECT_EQ(explanation.message, "no nodes available to schedule pods");
 }
 
-std::vector<Advice::Asked> Nodes(const std::vector<std::string>& names) {
-  std::vector<Advice::Asked> nodes;
-  for (const std::string& name : names) nodes.push_back({std::make_shared<const Node>(MakeNode(name).Build()), kNoRow});
+AskedNodes Nodes(const std::vector<std::string>& names) {
+  std::vector<Ptr<Node>> nodes;
+  for (const std::string& name : names) nodes.push_back(std::make_shared<const Node>(MakeNode(name).Build()));
   return nodes;
 }
 

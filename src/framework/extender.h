@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,6 +41,36 @@ struct PodInTurn {
   Turn turn;
 };
 
+// The nodes of a question. They are hundreds, so all who hold the question share them.
+// Thread safety: all methods.
+class AskedNodes {
+ public:
+  AskedNodes() : AskedNodes(std::vector<std::shared_ptr<const Node>>()) {}
+  // Not explicit: whoever asks makes a list.
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  AskedNodes(std::vector<std::shared_ptr<const Node>> nodes) : shared_(std::make_shared<Shared>(std::move(nodes))) {}
+
+  size_t size() const { return shared_->nodes.size(); }
+  const std::shared_ptr<const Node>& operator[](size_t place) const { return shared_->nodes[place]; }
+  const std::shared_ptr<const Node>* begin() const { return shared_->nodes.data(); }
+  const std::shared_ptr<const Node>* end() const { return begin() + size(); }
+  // The names as write(*this) writes them, the first time: filter and prioritize are mostly about the same nodes.
+  template <class Write>
+  const std::string& Names(Write&& write) const {
+    std::call_once(shared_->written, [&] { shared_->names = write(*this); });
+    return shared_->names;
+  }
+
+ private:
+  struct Shared {
+    explicit Shared(std::vector<std::shared_ptr<const Node>> n) : nodes(std::move(n)) {}
+    const std::vector<std::shared_ptr<const Node>> nodes;
+    std::once_flag written;
+    std::string names;
+  };
+  std::shared_ptr<Shared> shared_;
+};
+
 // All calls are asynchronous; `done` is called once, on any thread and perhaps within the call, unless the extender
 // ends or the turn is withdrawn before. What an Error says is what events show.
 // Thread safety: calls from one thread.
@@ -50,15 +81,15 @@ class Extender {
   // Whether it has a say about this pod at all.
   virtual bool IsInterested(const Pod& pod) const = 0;
 
-  using Nodes = std::vector<std::shared_ptr<const Node>>;
+  using Nodes = AskedNodes;
   struct Filtered {
-    std::vector<std::string> passed;                                       // of those that were asked about, each once
+    std::vector<size_t> passed;                                            // places in `nodes`, each once
     std::map<std::string, std::string, std::less<>> failed, unresolvable;  // node: why; any names
   };
   virtual void Filter(PodInTurn pod, Nodes nodes, std::function<void(Result<Filtered>)> done) = 0;
 
-  // Node and score as answered: any node, any number, any number of times.
-  using Scores = std::vector<std::pair<std::string, int64_t>>;
+  // Place in `nodes` and score, as answered: any number, any number of times. What is said of other nodes is left out.
+  using Scores = std::vector<std::pair<size_t, int64_t>>;
   virtual void Prioritize(PodInTurn pod, Nodes nodes, std::function<void(Result<Scores>)> done) = 0;
 
   struct Victims {

@@ -8,7 +8,6 @@
 #include <string_view>
 #include <utility>
 
-#include "framework/names_in_step.h"
 #include "util/answer_once.h"
 #include "util/text.h"
 
@@ -22,7 +21,7 @@ constexpr size_t kMaxName = 253;  // of what an extender names
 // Those at these places.
 Extender::Nodes At(const Extender::Nodes& nodes, const std::vector<size_t>& places) {
   if (places.size() == nodes.size()) return nodes;
-  Extender::Nodes some;
+  std::vector<std::shared_ptr<const Node>> some;
   some.reserve(places.size());
   for (const size_t place : places) some.push_back(nodes[place]);
   return some;
@@ -147,10 +146,12 @@ void ExtenderCalls::FilterFrom(const std::shared_ptr<FilterRound>& round, size_t
 }
 
 void ExtenderCalls::TakeFilter(FilterRound& round, const Extender::Filtered& said) const {
-  NamesInStep passed(said.passed.size(), [&](size_t i) { return std::string_view(said.passed[i]); });
+  std::vector<uint8_t> passed(round.so_far.passed.size(), 0);  // by place in what this one was asked about
+  for (const size_t place : said.passed) passed.at(place) = 1;
+  size_t asked = 0;
   std::erase_if(round.so_far.passed, [&](size_t place) {
+    if (passed[asked++]) return false;
     const std::string& name = round.nodes[place]->name();
-    if (passed.Find(name) != passed.kNone) return false;
     // Without a word about it nothing can be done for it, says upstream.
     Verdict verdict(Code::kUnschedulableAndUnresolvable, std::vector<std::string>{});
     if (const auto hopeless = said.unresolvable.find(name); hopeless != said.unresolvable.end()) {
@@ -174,11 +175,8 @@ void ExtenderCalls::Prioritize(const PodInTurn& asked, const Nodes& nodes, const
     std::function<void(std::vector<Advice::Scores>)> done;
     void Take(Advice::Scores& scores, const Extender::Scores& answer) const {
       scores.raw.resize(size);
-      NamesInStep names(nodes.size(), [this](size_t i) { return std::string_view(nodes[i]->name()); });
-      for (const auto& [node, score] : answer) {
-        const size_t found = names.Find(node);
-        if (found == names.kNone) continue;  // it does not matter what is said of others
-        std::optional<int64_t>& sum = scores.raw[places[found]];
+      for (const auto& [place, score] : answer) {
+        std::optional<int64_t>& sum = scores.raw[places.at(place)];
         sum = Sum(sum.value_or(0), score);
       }
     }

@@ -3,6 +3,8 @@
 #include "framework/judge.h"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <map>
 #include <utility>
 
@@ -138,7 +140,7 @@ Judgement Judge::RunStages(const Pod& pod, const Snapshot& snapshot, const Judge
     out.outright = std::move(pre.ruling);
   } else {
     Stage filter(profile_, PluginFunction::kFilter);
-    FilterAll(run, pre, options.only, out);
+    FilterAll(run, pre, options, out);
     // A node whose judging failed fails the cycle; its verdict stays, so that explain can show where.
     VerdictId known = kNotJudged;  // not an error; neighbours mostly share a verdict
     for (Row row = 0; row < out.verdicts.size(); ++row) {
@@ -160,7 +162,9 @@ Judgement Judge::RunStages(const Pod& pod, const Snapshot& snapshot, const Judge
     filter.End(Code::kSuccess);
   }
 
-  if (options.advice && options.advice->about_nodes) TakeAdvice(*options.advice, snapshot, out);
+  std::vector<Row> advised;
+  if (options.advice) advised = options.advice->RowsIn(snapshot);
+  if (options.advice && options.advice->about_nodes) TakeAdvice(*options.advice, advised, snapshot, out);
 
   if (out.feasible.empty()) {
     if (options.post_filter) PostFilterAll(run, options.advice, out);
@@ -197,7 +201,7 @@ Judgement Judge::RunStages(const Pod& pod, const Snapshot& snapshot, const Judge
       out.totals.clear();
       return out;
     }
-    if (options.advice) TakeScores(*options.advice, snapshot, out);
+    if (options.advice) TakeScores(*options.advice, advised, snapshot, out);
   }
   out.states = std::move(run.states().slots);
   return out;
@@ -206,20 +210,27 @@ Judgement Judge::RunStages(const Pod& pod, const Snapshot& snapshot, const Judge
 // An extender may write another text every time, and the table forgets none: with so many, they become one.
 constexpr size_t kMostTexts = 100'000;
 
-Row Advice::RowOf(size_t place, const Snapshot& snapshot) const {
-  const Asked& one = asked[place];
-  const std::string& name = one.node->name();
-  if (one.row < snapshot.rows() && snapshot.live(one.row) && snapshot.node(one.row).name() == name) return one.row;
-  return snapshot.FindRow(name);
+std::vector<Row> Advice::RowsIn(const Snapshot& snapshot) const {
+  std::vector<Row> now(asked.size());
+  const std::span<const uint8_t> live = snapshot.live();
+  for (size_t place = 0; place < now.size(); ++place) {
+    const Node& node = *asked[place];
+    const Row row = place < rows.size() ? rows[place] : kNoRow;
+    const Node* there = row < live.size() && live[row] ? &snapshot.node(row) : nullptr;
+    const bool same = there && (there == &node || there->name() == node.name());
+    now[place] = same ? row : snapshot.FindRow(node.name());
+  }
+  return now;
 }
 
 // Nodes that nobody asked about count as not judged, as upstream's do behind the end of a search.
-void Judge::TakeAdvice(const Advice& advice, const Snapshot& snapshot, Judgement& out) const {
+void Judge::TakeAdvice(const Advice& advice, std::span<const Row> rows, const Snapshot& snapshot,
+                       Judgement& out) const {
   // Also of what does not fit any more: whoever wakes pods has to know that an extender had its say.
   out.advised_against = !advice.rejected.empty();
   std::vector<uint8_t> asked(snapshot.rows(), 0);
-  for (size_t place = 0; place < advice.asked.size(); ++place)
-    if (const Row row = advice.RowOf(place, snapshot); row != kNoRow) asked[row] = 1;
+  for (const Row row : rows)
+    if (row != kNoRow) asked[row] = 1;
   std::erase_if(out.feasible, [&](Row row) {
     if (!asked[row]) {
       out.verdicts[row] = kNotJudged;
@@ -235,11 +246,12 @@ void Judge::TakeAdvice(const Advice& advice, const Snapshot& snapshot, Judgement
   });
 }
 
-void Judge::TakeScores(const Advice& advice, const Snapshot& snapshot, Judgement& out) const {
+void Judge::TakeScores(const Advice& advice, std::span<const Row> rows, const Snapshot& snapshot,
+                       Judgement& out) const {
   if (advice.scores.empty()) return;
-  std::vector<size_t> places(snapshot.rows(), SIZE_MAX);  // by row
-  for (size_t place = 0; place < advice.asked.size(); ++place)
-    if (const Row row = advice.RowOf(place, snapshot); row != kNoRow) places[row] = place;
+  std::vector<uint32_t> places(snapshot.rows(), UINT32_MAX);  // by row
+  for (size_t place = 0; place < rows.size(); ++place)
+    if (rows[place] != kNoRow) places[rows[place]] = static_cast<uint32_t>(place);
   for (const Advice::Scores& scores : advice.scores) {
     ExtenderScores& given = out.extender_scores.emplace_back();
     given.name = scores.name;
@@ -254,7 +266,7 @@ void Judge::TakeScores(const Advice& advice, const Snapshot& snapshot, Judgement
   }
 }
 
-void Judge::FilterAll(CycleRun& run, const PreFilterRuling& pre, std::span<const uint8_t> only, Judgement& out) const {
+void Judge::FilterAll(CycleRun& run, const PreFilterRuling& pre, const JudgeOptions& options, Judgement& out) const {
   const Snapshot& snapshot = run.snapshot();
   std::vector<uint8_t> active;
   if (pre.node_names) {
@@ -266,27 +278,60 @@ void Judge::FilterAll(CycleRun& run, const PreFilterRuling& pre, std::span<const
   } else {
     active.assign(snapshot.live().begin(), snapshot.live().end());
   }
-  for (size_t row = 0; row < active.size(); ++row) {
-    if (!only.empty() && !only[row]) active[row] = 0;
-    if (!active[row]) continue;
-    out.verdicts[row] = kFitsId;
-    ++out.evaluated;
+  for (size_t row = 0; row < options.only.size(); ++row) active[row] &= options.only[row];
+  out.eligible = static_cast<size_t>(std::count(active.begin(), active.end(), 1));
+  if (!options.sample) {
+    FilterRows(run, active, out);
+  } else {
+    // In pieces, of which the first is enough where most nodes fit.
+    const std::span<const Row> order = snapshot.order();
+    const size_t wanted = NodesToAsk(profile_, out.eligible) + 1;
+    std::vector<uint8_t> piece(active.size());
+    size_t pieces = 0;
+    for (size_t at = 0, size = wanted + wanted / 8; at < order.size() && out.feasible.size() < wanted; size *= 2) {
+      std::fill(piece.begin(), piece.end(), 0);
+      for (size_t taken = 0; at < order.size() && taken < size; ++at) {
+        const Row row = order[(options.start + at) % order.size()];
+        taken += piece[row] = active[row];
+      }
+      FilterRows(run, piece, out);
+      ++pieces;
+    }
+    if (pieces > 1) std::sort(out.feasible.begin(), out.feasible.end());
   }
-  for (size_t begin = 0; begin < active.size(); begin += kBatchRows) {
-    const size_t size = std::min(kBatchRows, active.size() - begin);
-    run.FilterBatch(static_cast<Row>(begin), std::span(active).subspan(begin, size),
-                    std::span(out.verdicts).subspan(begin, size), std::span(out.plugins).subspan(begin, size));
+}
+
+// Adds what is found about the rows with a 1.
+void Judge::FilterRows(CycleRun& run, std::span<const uint8_t> rows, Judgement& out) const {
+  const Snapshot& snapshot = run.snapshot();
+  const auto batch = [&](size_t begin) { return rows.subspan(begin, std::min(kBatchRows, rows.size() - begin)); };
+  std::array<uint8_t, kBatchRows> storage;
+  std::vector<size_t> batches;  // that have any of these
+  for (size_t begin = 0; begin < rows.size(); begin += kBatchRows) {
+    const std::span<const uint8_t> asked = batch(begin);
+    if (std::memchr(asked.data(), 1, asked.size()) == nullptr) continue;
+    batches.push_back(begin);
+    const std::span<uint8_t> active(storage.data(), asked.size());
+    std::copy(asked.begin(), asked.end(), active.begin());
+    const std::span<VerdictId> verdicts = std::span(out.verdicts).subspan(begin, asked.size());
+    for (size_t i = 0; i < asked.size(); ++i) {
+      if (!asked[i]) continue;
+      verdicts[i] = kFitsId;
+      ++out.evaluated;
+    }
+    run.FilterBatch(static_cast<Row>(begin), active, verdicts, std::span(out.plugins).subspan(begin, asked.size()));
   }
   // Nodes with nominated pods must fit with those there as well; that pass comes first, so its reasons are reported.
   for (const auto& [row, nominated] : SnapshotAccess::Nominated(snapshot)) {
-    if (out.verdicts[row] == kNotJudged || !run.HasRelevantNominations(row)) continue;
+    if (!rows[row] || !run.HasRelevantNominations(row)) continue;
     Ruling ruling = run.FilterWithNominated(RowOverlay(snapshot, row), run.states());
     if (ruling.verdict.fits()) continue;
     out.verdicts[row] = table_.Intern(ruling.verdict);
     out.plugins[row] = ruling.plugin;
   }
-  for (Row row = 0; row < out.verdicts.size(); ++row)
-    if (out.verdicts[row] == kFitsId) out.feasible.push_back(row);
+  for (const size_t begin : batches)
+    for (size_t row = begin; row < begin + batch(begin).size(); ++row)
+      if (rows[row] && out.verdicts[row] == kFitsId) out.feasible.push_back(static_cast<Row>(row));
 }
 
 void Judge::PostFilterAll(CycleRun& run, const Advice* advice, Judgement& out) const {
@@ -346,6 +391,10 @@ Error Judge::ScoreWith(const ScoreStates& states, CycleRun& run, Judgement& out)
   const Snapshot& snapshot = run.snapshot();
   std::vector<uint8_t> active(snapshot.rows());
   for (const Row row : out.feasible) active[row] = 1;
+  std::vector<size_t> batches;  // that have any of these
+  for (const Row row : out.feasible)
+    if (const size_t begin = row / kBatchRows * kBatchRows; batches.empty() || batches.back() != begin)
+      batches.push_back(begin);
   std::vector<int64_t> column(snapshot.rows());
   out.totals.assign(out.feasible.size(), 0);
   for (const ScoreEntry& entry : profile_.score) {
@@ -353,7 +402,7 @@ Error Judge::ScoreWith(const ScoreStates& states, CycleRun& run, Judgement& out)
     const std::string& name = profile_.name(entry.index);
     const PluginState* state = states.states[entry.index].get();
     CountCalls(profile_, entry.index, PluginFunction::kScore, out.feasible.size());
-    for (size_t begin = 0; begin < active.size(); begin += kBatchRows) {
+    for (const size_t begin : batches) {
       const size_t size = std::min(kBatchRows, active.size() - begin);
       const NodeBatch batch(snapshot, static_cast<Row>(begin), std::span<const uint8_t>(active).subspan(begin, size));
       const Error error = CallScore(profile_, entry, run, state, batch, std::span(column).subspan(begin, size));
@@ -428,6 +477,11 @@ size_t FeasibleNodesToFind(int32_t percent, size_t nodes) {
 size_t AdaptiveNodesToFind(size_t nodes) {
   const size_t percent = std::max<size_t>(5, nodes >= 125 * 45 ? 5 : 50 - nodes / 125);
   return FeasibleNodesToFind(static_cast<int32_t>(percent), nodes);
+}
+
+size_t NodesToAsk(const Profile& profile, size_t nodes) {
+  const int32_t percent = profile.percentage_of_nodes_to_score;
+  return percent > 0 ? FeasibleNodesToFind(percent, nodes) : AdaptiveNodesToFind(nodes);
 }
 
 Row PickWinner(const Judgement& judgement, const Snapshot& snapshot, size_t start) {

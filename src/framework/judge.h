@@ -13,6 +13,7 @@
 #include "berth/clock.h"
 #include "berth/plugin.h"
 #include "framework/cycle_run.h"
+#include "framework/extender.h"
 #include "framework/profile.h"
 
 namespace berth::framework {
@@ -57,6 +58,7 @@ struct Judgement {
   uint16_t post_filter_plugin = kNoPlugin;  // whose plan it is
   std::string message;                      // the FitError text, or what failed
   size_t evaluated = 0;                     // rows that Filter was asked about
+  size_t eligible = 0;                      // rows that PreFilter left
   bool nominated = false;        // it fits where status.nominatedNodeName says; that is the one feasible row then
   bool advised_against = false;  // advice rejected some row
   // What PreFilter left, by plugin index: for Reserve and what follows. Only with kFits.
@@ -66,11 +68,8 @@ struct Judgement {
 // What extenders said of nodes, by name. A pod is judged once to learn which nodes to ask about, and again with the
 // answer: judging is cheap, and the cluster may have moved on meanwhile.
 struct Advice {
-  struct Asked {
-    std::shared_ptr<const Node> node;  // by whose name it is known: the cluster may have a newer one, or none
-    Row row = kNoRow;                  // where it was; it is looked up if it is there no more
-  };
-  std::vector<Asked> asked;                              // each once; other nodes are left out
+  AskedNodes asked;       // each once; other nodes are left out. The cluster may have newer ones by now, or none
+  std::vector<Row> rows;  // as `asked`, where they were; looked up if they are there no more. May be shorter
   std::map<std::string, Verdict, std::less<>> rejected;  // of these
   bool about_nodes = false;                              // false: nobody was asked about nodes, and the two are empty
   struct Scores {
@@ -79,9 +78,9 @@ struct Advice {
     // As `asked`; of a node that was named twice the sum, of one that was not named no value. May be shorter.
     std::vector<std::optional<int64_t>> raw;
   };
-  // The row of `asked[place]` by now; kNoRow when there is none.
-  Row RowOf(size_t place, const Snapshot& snapshot) const;
   std::vector<Scores> scores;
+  // As `asked`: their rows by now; kNoRow where there is none.
+  std::vector<Row> RowsIn(const Snapshot& snapshot) const;
   // What they made of the candidates of this plugin's plan, or why they could not be asked. No value: nobody was asked.
   struct Preemption {
     uint16_t plugin;
@@ -100,6 +99,9 @@ struct JudgeOptions {
   // By row: judge only those with a 1; empty: all. Whatever is prepared for the pod is prepared for the whole cluster.
   std::span<const uint8_t> only = {};
   bool score = true;  // false: stop after the filters; `feasible` is all that fit, also for a nominated pod
+  // Filter in node order from `start` on, and no longer than it takes to find one more that fits than an extender is
+  // asked about (NodesToAsk). Those behind are not judged.
+  bool sample = false;
   // A pod that fits where its nomination says goes there, unscored. False: all nodes that fit are scored; whether the
   // pod may preempt still depends on its nominated node.
   bool follow_nomination = true;
@@ -120,10 +122,12 @@ class Judge {
 
  private:
   Judgement RunStages(const Pod& pod, const Snapshot& snapshot, const JudgeOptions& options) const;
-  void FilterAll(CycleRun& run, const PreFilterRuling& pre, std::span<const uint8_t> only, Judgement& out) const;
-  void TakeAdvice(const Advice& advice, const Snapshot& snapshot, Judgement& out) const;
+  void FilterAll(CycleRun& run, const PreFilterRuling& pre, const JudgeOptions& options, Judgement& out) const;
+  void FilterRows(CycleRun& run, std::span<const uint8_t> rows, Judgement& out) const;
+  // `rows` is advice.RowsIn(snapshot).
+  void TakeAdvice(const Advice& advice, std::span<const Row> rows, const Snapshot& snapshot, Judgement& out) const;
   void PostFilterAll(CycleRun& run, const Advice* advice, Judgement& out) const;
-  void TakeScores(const Advice& advice, const Snapshot& snapshot, Judgement& out) const;
+  void TakeScores(const Advice& advice, std::span<const Row> rows, const Snapshot& snapshot, Judgement& out) const;
   // What PreScore left, by plugin index.
   struct ScoreStates {
     std::vector<StateSlot> states;
@@ -146,6 +150,8 @@ std::optional<Ruling> FindGate(const Profile& profile, const Pod& pod);
 size_t FeasibleNodesToFind(int32_t percent, size_t nodes);
 // The same with upstream's own choice of a percentage, for who pays per node: an extender that is sent them.
 size_t AdaptiveNodesToFind(size_t nodes);
+// Of so many that PreFilter left, how many an extender is asked about.
+size_t NodesToAsk(const Profile& profile, size_t nodes);
 
 // What PostFilter as a whole said, and whose word it is.
 struct PostFilterRuling {

@@ -283,6 +283,48 @@ TEST_F(JudgeTest, ALimitScoresTheFirstFeasibleNodesInNodeOrderFromTheStart) {
   EXPECT_EQ(Run(options).feasible.size(), 5u);
 }
 
+TEST_F(JudgeTest, ASampleEndsWithOneMoreThanAnExtenderIsAskedAbout) {
+  constexpr size_t kNodes = 2000;
+  for (size_t i = 0; i < kNodes; ++i)
+    cluster_.Add(MakeNode("n" + std::to_string(i)).Label("topology.kubernetes.io/zone", i < 700 ? "a" : "b"));
+  for (const int passes : {1, 3, 500, 5000}) {  // one node of so many fits
+    SCOPED_TRACE(passes);
+    maker_ = {};
+    maker_.FilterNodes("f", [&](const NodeView& node) {
+      const int number = std::stoi(node.name().substr(1));
+      return number % passes == 0 && number > 0 ? Verdict() : Verdict(Code::kUnschedulable, "no");
+    });
+    const size_t asked = NodesToAsk(maker_.profile(), kNodes);
+    ASSERT_EQ(asked, AdaptiveNodesToFind(kNodes));
+    JudgeOptions options;
+    options.score = false;
+    const Judgement all = Run(options);
+    for (const size_t start : {size_t{0}, size_t{1234}, kNodes - 1}) {
+      options.sample = true;
+      options.start = start;
+      const Judgement some = Run(options);
+      EXPECT_EQ(some.kind, all.kind);
+      EXPECT_EQ(some.eligible, kNodes);
+      EXPECT_EQ(some.message, all.message);
+      EXPECT_TRUE(std::is_sorted(some.feasible.begin(), some.feasible.end()));
+      EXPECT_GE(some.feasible.size(), std::min(all.feasible.size(), asked + 1));
+      if (all.feasible.size() > 2 * asked) {
+        EXPECT_LT(some.evaluated, kNodes);
+      }
+      // As many as are asked about are the same, in the same order, as if all had been looked at.
+      const auto first = [&](const Judgement& judged) {
+        std::vector<Row> rows;
+        const Snapshot snapshot = cluster_.snapshot();
+        const std::span<const Row> order = snapshot.order();
+        for (size_t i = 0; i < kNodes && rows.size() <= asked; ++i)
+          if (judged.verdicts[order[(start + i) % kNodes]] == kFitsId) rows.push_back(order[(start + i) % kNodes]);
+        return rows;
+      };
+      EXPECT_EQ(first(some), first(all));
+    }
+  }
+}
+
 TEST_F(JudgeTest, ExplicitPercentagesFindAsManyNodesAsUpstream) {
   struct Case {
     int32_t percent;

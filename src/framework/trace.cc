@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <span>
 #include <utility>
 
 namespace berth::framework {
@@ -33,13 +34,22 @@ CycleTrace MakeTrace(const Pod& pod, const Snapshot& snapshot, const Judgement& 
   };
   using Key = std::pair<VerdictId, uint16_t>;
   std::map<Key, Seen> counts;
-  Key last_key;
-  Seen* last = nullptr;  // neighbours mostly share a verdict
-  for (Row row = 0; row < judgement.verdicts.size(); ++row) {
-    if (judgement.verdicts[row] == kFitsId || !snapshot.live(row)) continue;
+  const std::span<const uint8_t> live = snapshot.live();
+  for (Row row = 0; row < judgement.verdicts.size();) {
+    // Neighbours mostly share a verdict.
     const Key key(judgement.verdicts[row], judgement.plugins[row]);
-    if (!last || key != last_key) last = &counts[last_key = key];
-    if (last->nodes++ == 0) last->example = row;
+    Row end = row;
+    uint32_t nodes = 0;
+    for (; end < judgement.verdicts.size(); ++end) {
+      if (judgement.verdicts[end] != key.first || judgement.plugins[end] != key.second) break;
+      nodes += live[end];
+    }
+    if (key.first != kFitsId && nodes > 0) {
+      Seen& seen = counts[key];
+      if (seen.nodes == 0) seen.example = static_cast<Row>(std::find(live.begin() + row, live.end(), 1) - live.begin());
+      seen.nodes += nodes;
+    }
+    row = end;
   }
   std::vector<std::pair<CycleTrace::ReasonCount, Row>> most;
   for (const auto& [key, seen] : counts) most.push_back({{key.first, key.second, seen.nodes, ""}, seen.example});

@@ -109,8 +109,9 @@ TEST_F(TraceTest, AnExtendersScoresMayBeAnyNumbers) {
   maker_.Score("a", 1, [](const std::string&) { return 0; });
   Advice advice;
   advice.about_nodes = true;
-  for (const char* name : {"n0", "n1", "n2"})
-    advice.asked.push_back({std::make_shared<const Node>(MakeNode(name).Build()), kNoRow});
+  std::vector<Ptr<Node>> nodes;
+  for (const char* name : {"n0", "n1", "n2"}) nodes.push_back(std::make_shared<const Node>(MakeNode(name).Build()));
+  advice.asked = std::move(nodes);
   advice.scores = {{"http://x", 1, {INT64_MIN / 10, 1, INT64_MAX / 10}}};
   const Snapshot snapshot = cluster_.snapshot();
   Judgement judgement = Judge(maker_.profile(), table_, clock_).Run(pod_, snapshot, {.advice = &advice});

@@ -50,12 +50,12 @@ class Rehearsal {
     first.unrecorded = Judgement::Kind::kFits;
     Judgement judged = engine_.Judge(profile_, *pod, snapshot_, first);
     if (judged.kind != Judgement::Kind::kFits) return Reviewed(pod, options, std::move(judged));
-    ExtenderCalls::Nodes nodes;
+    std::vector<Ptr<Node>> list;
+    for (const Row row : judged.feasible) list.push_back(SnapshotAccess::NodeAt(snapshot_, row));
+    const ExtenderCalls::Nodes nodes = std::move(list);
     advice_.about_nodes = true;
-    for (const Row row : judged.feasible) {
-      nodes.push_back(SnapshotAccess::NodeAt(snapshot_, row));
-      advice_.asked.push_back({nodes.back(), row});
-    }
+    advice_.asked = nodes;
+    advice_.rows = judged.feasible;
     ExtenderCalls::Filtered filtered =
         Wait<ExtenderCalls::Filtered>([&](auto done) { calls_.Filter(pod, nodes, std::move(done)); });
     if (!filtered.error.ok()) {

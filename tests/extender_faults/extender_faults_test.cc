@@ -70,7 +70,7 @@ class FaultyClient {
         Answer<Result<Extender::Filtered>>([&](auto done) { extender_->Filter(pod_, nodes_, std::move(done)); });
     if (!answer.ok()) return "error: " + answer.error().text();
     std::string text;
-    for (const std::string& name : answer->passed) text += name + " ";
+    for (const size_t place : answer->passed) text += nodes_[place]->name() + " ";
     text += "|";
     for (const auto& [name, why] : answer->failed) text.append(" ").append(name).append("=").append(why);
     return text;
@@ -81,8 +81,8 @@ class FaultyClient {
         Answer<Result<Extender::Scores>>([&](auto done) { extender_->Prioritize(pod_, nodes_, std::move(done)); });
     if (!answer.ok()) return "error: " + answer.error().text();
     std::string text;
-    for (const auto& [name, score] : *answer)
-      text.append(text.empty() ? "" : " ").append(name).append("=").append(std::to_string(score));
+    for (const auto& [place, score] : *answer)
+      text.append(text.empty() ? "" : " ").append(nodes_[place]->name()).append("=").append(std::to_string(score));
     return text;
   }
   // What is left of the candidates: "n0(1): n0a n0b; …", or "error: …".
@@ -116,7 +116,7 @@ class FaultyClient {
 
  private:
   const Ptr<Pod> pod_ = WithSource(MakePod("p").Uid("u-p").Build(), R"({"metadata":{"name":"p"}})");
-  Extender::Nodes nodes_;
+  std::vector<Ptr<Node>> nodes_;
   std::vector<PreemptionCandidate> candidates_;
   std::shared_ptr<extender_client::HttpExtender> extender_;
 };
@@ -192,15 +192,15 @@ INSTANTIATE_TEST_SUITE_P(
         Both(Fault::kHalfCharacter, "filter", "n0 n1 n2 n4 | n3=ends in \uFFFD"),
         Both(Fault::kStripsNode, "filter", kRightFilter)));
 
-INSTANTIATE_TEST_SUITE_P(
-    Prioritize, OtherSideTest,
-    ::testing::Values(Both(Fault::kTextScore, "prioritize", "error: *"),
-                      Both(Fault::kFractionalScore, "prioritize", "error: *"),
-                      Both(Fault::kForgetsHost, "prioritize", "n0=0 n1=1 n2=2 n3=3"),
-                      Both(Fault::kRepeatsHost, "prioritize", "n0=0 n0=0 n1=1 n2=2 n3=3 n4=4"),
-                      Both(Fault::kInventsHost, "prioritize", std::string(kRightScores) + " a-node-of-mine0=0"),
-                      Both(Fault::kHighScore, "prioritize", "n0=100 n1=100 n2=100 n3=100 n4=100"),
-                      Both(Fault::kHugeScore, "prioritize", "n0=9223372036854775807 n1=9223372036854775807 *")));
+INSTANTIATE_TEST_SUITE_P(Prioritize, OtherSideTest,
+                         ::testing::Values(Both(Fault::kTextScore, "prioritize", "error: *"),
+                                           Both(Fault::kFractionalScore, "prioritize", "error: *"),
+                                           Both(Fault::kForgetsHost, "prioritize", "n0=0 n1=1 n2=2 n3=3"),
+                                           Both(Fault::kRepeatsHost, "prioritize", "n0=0 n0=0 n1=1 n2=2 n3=3 n4=4"),
+                                           Both(Fault::kInventsHost, "prioritize", kRightScores),
+                                           Both(Fault::kHighScore, "prioritize", "n0=100 n1=100 n2=100 n3=100 n4=100"),
+                                           Both(Fault::kHugeScore, "prioritize",
+                                                "n0=9223372036854775807 n1=9223372036854775807 *")));
 
 INSTANTIATE_TEST_SUITE_P(
     Preempt, OtherSideTest,

@@ -2,8 +2,10 @@
 // Pods: spec, and the rules between its fields.
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "api/decode_internal.h"
+#include "api/pod_specs.h"
 #include "api/resource_rules.h"
 
 namespace berth {
@@ -82,6 +84,12 @@ void CheckEphemeral(Context& context, const Pod& pod) {
 }
 
 template <class Value>
+void ReadNodeName(Context& context, const Value& value, Pod& pod) {
+  if (Read(context, value, pod.node_name) && !pod.node_name.empty())
+    CheckForm(context, pod.node_name, CheckDnsSubdomain);
+}
+
+template <class Value>
 void DecodeSpec(Context& context, Value value, DecodedPod& decoded) {
   Pod& pod = decoded.pod;
   PodExtras& extras = decoded.extras;
@@ -91,9 +99,7 @@ void DecodeSpec(Context& context, Value value, DecodedPod& decoded) {
     } else if (key == "initContainers") {
       ReadList(context, item, pod.init_containers, DecodeContainer<Value>);
     } else if (key == "nodeName") {
-      if (Read(context, item, pod.node_name) && !pod.node_name.empty()) {
-        CheckForm(context, pod.node_name, CheckDnsSubdomain);
-      }
+      ReadNodeName(context, item, pod);
     } else if (key == "schedulerName") {
       std::string name;
       if (Read(context, item, name) && !name.empty()) pod.scheduler_name = std::move(name);
@@ -144,6 +150,24 @@ void DecodeSpec(Context& context, Value value, DecodedPod& decoded) {
       Read(context, item, pod.host_users);
     }
   });
+}
+
+// True: the spec is known from before, and the pod has it. `begun`: the pod has a spec or status already, as no API
+// server sends it.
+bool TakeKnownSpec(Context&, const JsonValue&, bool, Pod&) { return false; }
+bool TakeKnownSpec(Context& context, const ProtoValue& value, bool begun, Pod& pod) {
+  PodSpecs* specs = context.specs();
+  if (!specs || value.wire != ProtoWire::kBytes) return false;
+  if (begun) return specs->Drop(), false;
+  const Pod* known = specs->Find(value.bytes, *value.message);
+  if (!known) return false;
+  ObjectMeta meta = std::move(pod.meta);
+  pod = *known;
+  pod.meta = std::move(meta);
+  ForEachMember(context, value, [&](std::string_view key, const ProtoValue& item) {
+    if (key == "nodeName") ReadNodeName(context, item, pod);
+  });
+  return true;
 }
 
 // Host ports that two of `containers` want; each init container is judged alone, as they run one by one.
@@ -202,18 +226,23 @@ void CheckContainers(Context& context, const Pod& pod) {
 template <class Value>
 DecodedPod DecodePod(Context& context, Value value) {
   DecodedPod decoded;
+  bool begun = false;  // something else than metadata was met
   ForEachMember(context, value, [&](std::string_view key, Value item) {
     if (key == "metadata") {
       decoded.pod.meta = DecodeMeta(context, item, context.annotations().pods);
     } else if (key == "spec") {
-      DecodeSpec(context, item, decoded);
+      if (!TakeKnownSpec(context, item, std::exchange(begun, true), decoded.pod)) DecodeSpec(context, item, decoded);
     } else if (key == "status") {
+      begun = true;
       DecodePodStatus(context, item, decoded.pod);
     }
   });
-  for (PodVolume& volume : decoded.pod.volumes.Edit()) {
+  const auto ephemeral = [](const PodVolume& volume) { return volume.kind == VolumeKind::kEphemeral; };
+  const List<PodVolume>& volumes = decoded.pod.volumes;
+  if (std::any_of(volumes.begin(), volumes.end(), ephemeral)) {
     // The claim that the ephemeral volume controller creates.
-    if (volume.kind == VolumeKind::kEphemeral) volume.source = decoded.pod.meta.name + "-" + volume.name;
+    for (PodVolume& volume : decoded.pod.volumes.Edit())
+      if (ephemeral(volume)) volume.source = decoded.pod.meta.name + "-" + volume.name;
   }
   return decoded;
 }

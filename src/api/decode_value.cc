@@ -4,6 +4,7 @@
 
 #include "api/decode_internal.h"
 #include "api/json_scan.h"
+#include "api/pod_specs.h"
 #include "api/proto_schema.h"
 #include "berth/host/share_lists.h"
 
@@ -14,9 +15,18 @@ namespace {
 template <class Value>
 Pod DecodeReadyPod(Context& context, Value value) {
   const ObjectScope scope(context);
+  const size_t errors = context.error_count();
+  PodSpecs* specs = context.specs();
+  if (specs) specs->Begin();
   DecodedPod decoded = DecodePod(context, value);
-  decoded.pod.resources = ComputePodResources(decoded.pod);
-  ShareLists(decoded.pod);
+  const bool known = specs && specs->found();
+  if (!known || !HasPlainResources(decoded.pod)) decoded.pod.resources = ComputePodResources(decoded.pod);
+  if (known) {
+    ShareStatusLists(decoded.pod);
+  } else {
+    ShareLists(decoded.pod);
+  }
+  if (specs && context.error_count() == errors) specs->Keep(decoded.pod);
   return std::move(decoded.pod);
 }
 

@@ -30,6 +30,8 @@ using JsonValue = simdjson::ondemand::value;
 inline constexpr size_t kMaxPeerItems = 10'000;
 inline constexpr size_t kMaxPeerItemsInAll = 100'000;
 
+class PodSpecs;
+
 // The state of decoding one object. Not thread safe. Errors go to the vector given; kind, name and file of an error
 // are filled in by whoever owns the object (decode_objects.cc).
 class Context {
@@ -48,6 +50,9 @@ class Context {
     static const AnnotationKeys none;
     return annotations_ ? *annotations_ : none;
   }
+  // Specs of pods that were read before; null, as at first: every one is read. REQUIRES: outlives the reading.
+  void UseSpecs(PodSpecs* specs) { specs_ = specs; }
+  PodSpecs* specs() const { return specs_; }
   // Something malformed was met: nothing behind it can be read.
   bool broken() const { return broken_; }
   size_t error_count() const { return errors_.size(); }
@@ -104,6 +109,7 @@ class Context {
   bool TooMany(size_t size);  // false
 
   DecodeMode mode_;
+  PodSpecs* specs_ = nullptr;
   const AnnotationKeys* annotations_ = nullptr;
   std::vector<LoadError>& errors_;
   std::vector<Step> steps_;

@@ -91,10 +91,10 @@ bool LiveWatch::TakeFrame(Batch& batch, std::string_view& piece) {
     return false;
   }
   if (rest_.empty()) {
-    TakeEvent(batch, ReadWatchFrame(piece.substr(kFrameHead, size), kind_, *keep_), size);
+    TakeEvent(batch, ReadWatchFrame(piece.substr(kFrameHead, size), kind_, *keep_, &specs_), size);
   } else {
     rest_.append(piece.substr(0, missing));
-    TakeEvent(batch, ReadWatchFrame(std::string_view(rest_).substr(kFrameHead), kind_, *keep_), size);
+    TakeEvent(batch, ReadWatchFrame(std::string_view(rest_).substr(kFrameHead), kind_, *keep_, &specs_), size);
     rest_.clear();
     if (rest_.capacity() > kKeptLine) rest_.shrink_to_fit();
   }

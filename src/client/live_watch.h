@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "api/pod_specs.h"
 #include "berth/annotations.h"
 #include "client/cluster_api.h"
 #include "client/encodings.h"
@@ -82,6 +83,7 @@ class LiveWatch : public std::enable_shared_from_this<LiveWatch> {
   const Kind kind_;
   const bool streamed_list_;
   const std::shared_ptr<const AnnotationKeys> keep_;
+  PodSpecs specs_;
   const SourceKinds sources_;
   util::Inbox& inbox_;
   const util::OwnerLink<Watch> watcher_;  // scheduling thread

@@ -16,10 +16,11 @@ using namespace wire;
 
 constexpr size_t kMaxWarnings = 5;  // per page
 
-// Whose texts are kept, and the text of the object; empty: it is not wanted.
+// Whose texts are kept, and the text of the object; empty: it is not wanted. Specs that are known, if anybody keeps them.
 struct Sources {
-  const SourceKinds& kinds;
+  SourceKinds kinds;
   std::string_view text;
+  PodSpecs* specs = nullptr;
 };
 
 // The text of an object of which nothing was read yet; empty: it is not wanted, or malformed.
@@ -81,6 +82,7 @@ Item ReadItem(Value value, Kind kind, const AnnotationKeys& keep, const Sources&
   std::vector<LoadError> errors;
   Context context(DecodeMode::kPeer, errors);
   context.KeepAnnotations(&keep);
+  context.UseSpecs(sources.specs);
   context.StopAtFirstError();
   item.object = DecodeItem(context, value, kind, sources);
   if (errors.empty() && item.name().empty()) {
@@ -157,19 +159,19 @@ void ReadBookmark(Context& context, Value value, WatchEvent& event) {
   });
 }
 
-// `envelope`: the object's kind, if it has one.
+// `envelope`: the object's kind, if it has one. The text of `sources` is the whole document.
 template <class Value>
 void ReadEvent(Context& context, WatchEvent::Type type, Value object, std::string_view envelope, Kind kind,
-               const AnnotationKeys& keep, const SourceKinds& sources, std::string_view document, WatchLine& line) {
+               const AnnotationKeys& keep, const Sources& sources, WatchLine& line) {
   WatchEvent& event = line.event.emplace();
   event.type = type;
   if (type == WatchEvent::Type::kBookmark) {
     return ReadBookmark(context, object, event);
   }
   // Before anybody looks into it: from then on the reader does not know where it began.
-  const std::string_view source = TextOf(object, document, sources.any(kind));
+  const std::string_view source = TextOf(object, sources.text, sources.kinds.any(kind));
   if (!HasKind(context, object, envelope, ToString(kind))) return;
-  Item item = ReadItem(object, kind, keep, {sources, source});
+  Item item = ReadItem(object, kind, keep, {sources.kinds, source, sources.specs});
   if (item.broken) return context.Malformed(item.warning);
   line.warning = std::move(item.warning);
   if (item.object) event.resource_version = MetaOf(*item.object).resource_version;
@@ -257,14 +259,14 @@ Result<WatchLine> ReadWatchLine(std::string& text, Kind kind, const AnnotationKe
     if (!objects) return;
     if (auto failed = members.find_field_unordered("object").get(value)) return context.Broken(failed);
     At at(context, "object");
-    if (*objects) return ReadEvent(context, *EventType(type), value, "", kind, keep, sources, text, line);
+    if (*objects) return ReadEvent(context, *EventType(type), value, "", kind, keep, {sources, text}, line);
     ReadFailure(context, value, line);
   });
   if (!error.ok()) return error;
   return line;
 }
 
-Result<WatchLine> ReadWatchFrame(std::string_view frame, Kind kind, const AnnotationKeys& keep) {
+Result<WatchLine> ReadWatchFrame(std::string_view frame, Kind kind, const AnnotationKeys& keep, PodSpecs* specs) {
   WatchLine line;
   std::vector<LoadError> errors;
   Context context(DecodeMode::kPeer, errors);
@@ -280,7 +282,7 @@ Result<WatchLine> ReadWatchFrame(std::string_view frame, Kind kind, const Annota
   const Error error =
       WalkProtobuf(event->object, schema, [&](Context& inner, const ProtoValue& object, const std::string& found) {
         At at(inner, "object");
-        if (type) return ReadEvent(inner, *type, object, found, kind, keep, {}, {}, line);
+        if (type) return ReadEvent(inner, *type, object, found, kind, keep, {{}, {}, specs}, line);
         ReadFailure(inner, object, line);
       });
   if (!error.ok()) return error;

@@ -12,6 +12,10 @@
 #include "client/cluster_api.h"
 #include "client/encodings.h"
 
+namespace berth {
+class PodSpecs;
+}
+
 namespace berth::client {
 
 // Whose own JSON is kept with them (SourceOf), for somebody who has to pass whole objects on. These kinds have to be
@@ -45,7 +49,9 @@ struct WatchLine {
 Result<WatchLine> ReadWatchLine(std::string& line, Kind kind, const AnnotationKeys& keep = {},
                                 const SourceKinds& sources = {});
 // The same in protobuf: what a frame holds, without its length.
-Result<WatchLine> ReadWatchFrame(std::string_view frame, Kind kind, const AnnotationKeys& keep = {});
+// `specs` of pods that were read before; may be null.
+Result<WatchLine> ReadWatchFrame(std::string_view frame, Kind kind, const AnnotationKeys& keep = {},
+                                 PodSpecs* specs = nullptr);
 
 Result<Ptr<Pod>> ReadPod(std::string& body, Encoding encoding, const AnnotationKeys& keep = {});
 Result<Lease> ReadLease(std::string& body, Encoding encoding);

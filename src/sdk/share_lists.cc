@@ -163,8 +163,15 @@ void ShareLists(Node& node) {
   Share(node.conditions);
 }
 
-void ShareLists(Pod& pod) {
+void ShareStatusLists(Pod& pod) {
   Share(pod.meta.owners);
+  Share(pod.conditions);
+  Share(pod.container_statuses);
+  Share(pod.init_container_statuses);
+}
+
+void ShareLists(Pod& pod) {
+  ShareStatusLists(pod);
   if (pod.affinity.node_required) Share(pod.affinity.node_required->terms);
   Share(pod.affinity.node_preferred);
   Share(pod.affinity.pod_affinity);
@@ -176,9 +183,6 @@ void ShareLists(Pod& pod) {
   Share(pod.scheduling_gates);
   Share(pod.volumes);
   Share(pod.resource_claims);
-  Share(pod.conditions);
-  Share(pod.container_statuses);
-  Share(pod.init_container_statuses);
 }
 
 }  // namespace v1

@@ -11,6 +11,7 @@ inline namespace v1 {
 // Lets the pod use the memory of equal lists that other pods have, so that a thousand replicas cost one.
 // Thread safety: any thread.
 void ShareLists(Pod& pod);
+void ShareStatusLists(Pod& pod);  // only those that are not in its spec
 void ShareLists(Node& node);
 
 }  // namespace v1

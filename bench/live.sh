@@ -4,10 +4,13 @@
 #   bench/live.sh [-b BERTH] [--nodes N] [--pods N] [--runs N] [--qps N] [--keep]
 #   bench/live.sh --extender names|nodes [-b BERTH] [--nodes N] [--pods N] [--runs N] [--qps N] [--keep]
 #   bench/live.sh --idle [-b BERTH] [--nodes N] [--pods N] [--seconds N] [--heartbeats N]
+#   bench/live.sh --rate N [-b BERTH] [--nodes N] [--pods N] [--runs N] [--qps N]
 #   -b            the program; default: build/release/berth
-#   --nodes       5000    --pods  20000 (idle: 50000, extender: 2000)    --runs  5, of each    --qps  5000, and as many at once
+#   --nodes       5000    --pods  20000 (idle: 50000, extender: 2000, rate: 30 s of them)    --runs  5, of each
+#   --qps         5000, and as many at once
 #   --extender    both ask the Go extender (tests/upstream/goextender), which passes all nodes, about every pod: with names
 #                 (nodeCacheCapable) or complete nodes; both choose for themselves how many nodes they ask about, which is the same
+#   --rate        pods arrive, so many a second, at a scheduler that has started: its CPU per pod from the first of them on
 #   --idle        all pods are bound already; CPU while so many nodes a second report (--heartbeats, 17) for --seconds (60)
 #   --keep        keep the logs
 # Two cores, no kubelets, no controller manager, no priority and fairness, etcd without fsync; no election, no port, -v=0. From
@@ -16,11 +19,11 @@
 # overcommitted, every event there. Needs Go. Exit code 1: an answer is wrong, or, at the default size, a figure is missed.
 set -euo pipefail
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-usage() { sed -n '3,16s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 2; }
-berth=$top/build/release/berth nodes=5000 pods= runs=5 qps=5000 idle=no seconds=60 heartbeats=17 keep=no extender=
+usage() { sed -n '3,19s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 2; }
+berth=$top/build/release/berth nodes=5000 pods= runs=5 qps=5000 idle=no seconds=60 heartbeats=17 keep=no extender= rate=
 while [ $# -gt 0 ]; do
   case $1 in
-    -b | --nodes | --pods | --runs | --qps | --seconds | --heartbeats)
+    -b | --nodes | --pods | --runs | --qps | --rate | --seconds | --heartbeats)
       [ $# -gt 1 ] || usage
       if [ "$1" = -b ]; then berth=$2; else
         case $2 in '' | *[!0-9]* | 0) echo "$1: want a number greater than 0, got \"$2\"" >&2; exit 2 ;; esac
@@ -37,8 +40,10 @@ while [ $# -gt 0 ]; do
     *) usage ;;
   esac
 done
-[ "$idle" = no ] || [ -z "$extender" ] || usage
-[ -n "$pods" ] || if [ "$idle" = yes ]; then pods=50000; elif [ -n "$extender" ]; then pods=2000; else pods=20000; fi
+modes=$extender$rate
+if [ "$idle" = yes ]; then [ -z "$modes" ] || usage; fi
+[ -z "$extender" ] || [ -z "$rate" ] || usage
+[ -n "$pods" ] || if [ "$idle" = yes ]; then pods=50000; elif [ -n "$extender" ]; then pods=2000; elif [ -n "$rate" ]; then pods=$((30 * rate)); else pods=20000; fi
 [ -x "$berth" ] || { echo "$berth is not there: ./run builds it, -b names another" >&2; exit 2; }
 berth=$(readlink -f "$berth")
 
@@ -135,6 +140,28 @@ if [ "$idle" = yes ]; then
   exit 0
 fi
 
+if [ -n "$rate" ]; then
+  # cpu: µs of the process so far.
+  cpu() { awk -v tick="$(getconf CLK_TCK)" '{ printf "%d\n", ($14 + $15) * 1000000 / tick }' "/proc/$pid/stat"; }
+  echo "| run | $nodes nodes, $pods pods, $rate a second | CPU per pod, µs |"
+  echo "|---|---|---|"
+  for ((run = 1; run <= runs; run++)); do
+    for who in stock berth; do
+      start "$who" "$scratch/$who.log"
+      sleep 5 # lists are read
+      before=$(cpu)
+      rigtool pods --count "$pods" --rate "$rate" --prefix "$who-$run-" >"$scratch/pods.log" 2>&1 || { cat "$scratch/pods.log" >&2; exit 1; }
+      rigtool measure --pid "$pid" --pods "$pods" >"$scratch/measured" || { tail -n 5 "$scratch/$who.log" >&2; exit 1; }
+      echo "cpu_us_per_pod $((($(cpu) - before) / pods))" >"$scratch/$who-$run"
+      stop
+      rigtool check --want "$pods" >"$scratch/check.log" 2>&1 || { echo "$who, run $run: the answers are wrong" >&2; cat "$scratch/check.log" >&2; exit 1; }
+      echo "| $run | $who | $(figure cpu_us_per_pod "$scratch/$who-$run") |"
+      [ "$run/$who" = "$runs/berth" ] || rigtool clear
+    done
+  done
+  exit 0
+fi
+
 [ "$extender/$nodes/$pods/$qps" != /5000/20000/5000 ] || whole=yes
 [ "$nodes/$pods/$qps" != 5000/2000/5000 ] || [ -z "$extender" ] || whole=yes
 names="pods_per_s cpu_us_per_pod peak_mb first_binding_s"
@@ -184,7 +211,7 @@ while read -r name asked; do
   echo "| $name | $(middle "$name" stock) | $(middle "$name" berth) | **$ratio** |${asked:+ ≥ $asked} |"
   [ "$whole" = no ] || [ -z "$asked" ] || awk -v a="$ratio" -v b="$asked" 'BEGIN { exit a < b }' || status=1
 done <<<"$(case $extender in
-  '') printf '%s\n' 'pods_per_s 2.3' 'cpu_us_per_pod 10' 'peak_mb 4' 'first_binding_s 2' ;;
+  '') printf '%s\n' 'pods_per_s 2.5' 'cpu_us_per_pod 20' 'peak_mb 5' 'first_binding_s 2' ;;
   names) printf '%s\n' pods_per_s 'cpu_us_per_pod 10' peak_mb first_binding_s ;;
   nodes) printf '%s\n' pods_per_s 'cpu_us_per_pod 5' peak_mb first_binding_s ;;
 esac)"

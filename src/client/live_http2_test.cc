@@ -64,6 +64,27 @@ TEST_F(LiveHttp2Test, BindingsAndEventsShareAConnection) {
   EXPECT_EQ(seen[0].headers.at("content-type"), "application/json");
 }
 
+// However far away the server is: all that may be under way at a time are sent before any of them is answered.
+TEST_F(LiveHttp2Test, NoBindingWaitsForAnothersAnswer) {
+  constexpr size_t kUnderWay = 64;
+  std::vector<SeenRequest> held;
+  ServeHttp2([&](Http2Peer& peer, const SeenRequest& request) {
+    held.push_back(request);
+    if (held.size() < kUnderWay) return;
+    for (const SeenRequest& one : held) Bound(peer, one);
+  });
+  size_t bound = 0;
+  for (size_t i = 0; i < kUnderWay; ++i) {
+    api_->Bind(kPod, "n1", [&](const ApiStatus& status) {
+      EXPECT_EQ(status.code, 201) << status.message;
+      ++bound;
+    });
+  }
+  Until([&] { return bound == kUnderWay; });
+  EXPECT_EQ(http2_->connections(), 1u);
+  EXPECT_EQ(http2_->seen().size(), kUnderWay);
+}
+
 TEST_F(LiveHttp2Test, WhatWasNotProcessedIsSentAgainAndTheRestIsUncertain) {
   std::atomic<bool> fine = false;
   ServeHttp2([&](Http2Peer& peer, const SeenRequest& request) {

@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# User instructions per pod of `berth scheduler`, counted by callgrind: the one figure of the live path that a busy machine does not
+# touch. Pods wait when it starts, as in bench/live.sh; counted with few and with many of them, so that what starting costs is
+# told apart. Needs Go and valgrind. Not in CI.
+#   instructions.sh [--nodes N] [--few N] [--many N] BERTH...
+#   --nodes 5000, --few 500, --many 4500; several programs are counted one after another, on control planes of their own
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+usage() { sed -n '6,7s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 2; }
+nodes=5000 few=500 many=4500
+while [ $# -gt 0 ]; do
+  case $1 in
+    --nodes | --few | --many)
+      [ $# -gt 1 ] || usage
+      case $2 in '' | *[!0-9]* | 0) echo "$1: want a number greater than 0, got \"$2\"" >&2; exit 2 ;; esac
+      declare "${1#--}=$2"
+      shift 2
+      ;;
+    -*) usage ;;
+    *) break ;;
+  esac
+done
+[ $# -gt 0 ] && [ "$few" -lt "$many" ] || usage
+for one in "$@"; do [ -x "$one" ] || { echo "instructions.sh: no program $one" >&2; exit 2; }; done
+command -v callgrind_annotate >/dev/null || { echo "instructions.sh: callgrind is not there; it is in Debian's valgrind" >&2; exit 2; }
+
+scratch=$(mktemp -d)
+rig=$scratch/rig
+pid=
+end() {
+  local code=$?
+  trap - EXIT INT TERM HUP
+  [ -z "$pid" ] || kill -9 "$pid" 2>/dev/null || true
+  [ ! -e "$rig/.controlplane" ] || "$here/../upstream/controlplane" down --dir "$rig" || code=1
+  if [ "$code" -eq 0 ]; then rm -rf "$scratch"; else echo "logs are kept in $scratch" >&2; fi
+  exit "$code"
+}
+trap end EXIT
+trap 'exit 130' INT TERM HUP
+rigtool() {
+  local command=$1
+  shift
+  "$rig/bin/rigtool" "$command" --kubeconfig "$rig/kubeconfig" "$@"
+}
+# count PROGRAM PODS OUT: instructions by thread, as "thread number".
+count() {
+  rm -rf "$rig"
+  "$here/../upstream/controlplane" up --no-kubelets "$nodes" --no-scheduler --dir "$rig" \
+    --api-server-flag=--enable-priority-and-fairness=false >"$scratch/up.log" 2>&1 || { cat "$scratch/up.log" >&2; exit 1; }
+  rigtool pods --count "$2" --prefix counted- >"$scratch/pods.log" 2>&1 || { cat "$scratch/pods.log" >&2; exit 1; }
+  valgrind --tool=callgrind --separate-threads=yes --callgrind-out-file="$scratch/callgrind" "$1" scheduler \
+    --kubeconfig "$rig/kube-scheduler.kubeconfig" --kube-api-qps 5000 --kube-api-burst 5000 --leader-elect=false --secure-port=0 -v=0 \
+    </dev/null >"$scratch/scheduler.log" 2>&1 &
+  pid=$!
+  rigtool measure --pid "$pid" --pods "$2" >"$scratch/measured" || { tail -n 5 "$scratch/scheduler.log" >&2; exit 1; }
+  kill "$pid"
+  wait "$pid" || true
+  pid=
+  rigtool check --want "$2" >"$scratch/check.log" 2>&1 || { echo "$1, $2 pods: the answers are wrong" >&2; cat "$scratch/check.log" >&2; exit 1; }
+  "$here/../upstream/controlplane" down --dir "$rig" >/dev/null 2>&1
+  for file in "$scratch"/callgrind-*; do
+    awk -v thread="${file##*-}" '/^(totals|summary):/ { print thread, $2 }' "$file" | tail -n 1
+    rm -f "$file"
+  done >"$3"
+}
+# Threads by number: 1 decides; of the others, those of the client that reads and the one that writes come first.
+for one in "$@"; do
+  one=$(readlink -f "$one")
+  count "$one" "$few" "$scratch/few"
+  count "$one" "$many" "$scratch/many"
+  echo "| $one, $nodes nodes | starting, millions | per pod |"
+  echo "|---|---|---|"
+  join -a 1 -a 2 -e 0 -o 0,1.2,2.2 "$scratch/few" "$scratch/many" | awk -v few="$few" -v many="$many" '
+    { per = ($3 - $2) / (many - few); start = $2 - per * few; all += per; began += start
+      if (per > 100) printf "| thread %d%s | %.0f | %.0f |\n", $1, $1 == 1 ? ", decides" : "", start / 1e6, per }
+    END { printf "| **all** | %.0f | **%.0f** |\n", began / 1e6, all }'
+done

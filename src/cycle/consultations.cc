@@ -30,11 +30,6 @@ std::vector<Row> SampleOf(const Judgement& judgement, const Snapshot& snapshot, 
 
 }  // namespace
 
-bool Consultations::exclusive() const {
-  return std::any_of(open_.begin(), open_.end(),
-                     [](const auto& entry) { return entry.second.attempt.overtaken >= kMostOvertaken; });
-}
-
 void Consultations::Begin(queue::PodTicket ticket, const framework::Profile& profile) {
   DropGone();
   auto place = turns_.Enter(ticket.info());
@@ -95,6 +90,7 @@ void Consultations::Ask(Open open, bool nominated_first) {
 }
 
 uint64_t Consultations::Suspend(Open open) {
+  exclusive_ += open.attempt.overtaken >= kMostOvertaken;
   open_.emplace(++suspensions_, std::move(open));
   return suspensions_;
 }
@@ -115,6 +111,7 @@ std::optional<Consultations::Open> Consultations::Resume(uint64_t number) {
   if (it == open_.end()) return std::nullopt;
   Open open = std::move(it->second);
   open_.erase(it);
+  exclusive_ -= open.attempt.overtaken >= kMostOvertaken;
   if (core_.halted) return std::nullopt;  // the ticket gives the pod back
   // The pod may be gone or bound by now: then it is let go like any other.
   const Ptr<Pod> before = open.ticket.pod();

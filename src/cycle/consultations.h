@@ -66,7 +66,7 @@ class Consultations {
   // Lets go whose pods need no decision any more: they would keep others waiting.
   void DropGone();
   // Somebody was overtaken so often that nobody else may be decided now.
-  bool exclusive() const;
+  bool exclusive() const { return exclusive_ > 0; }
 
  private:
   struct Open {
@@ -103,6 +103,7 @@ class Consultations {
   std::map<uint64_t, Open> open_;  // by number, in the order in which they were suspended
   uint64_t suspensions_ = 0;
   uint64_t departures_ = 0;  // those that have been looked at
+  size_t exclusive_ = 0;     // of those that are open: they were overtaken so often
 };
 
 }  // namespace berth::cycle

@@ -6,6 +6,7 @@
 
 #include "api/proto_fields.h"
 #include "api/proto_value.h"
+#include "util/secret_hash.h"
 
 namespace berth {
 
@@ -17,47 +18,49 @@ const Pod* PodSpecs::Find(std::string_view spec, const ProtoMessage& message) {
     const ProtoField* field = message.Find(fields.number());
     if (field && field->name != "nodeName") read_ += fields.field();
   }
-  if (fields.broken()) return nullptr;
-  const Hash128 key = SecretHash128(read_);
-  const auto it = known_.find(key);
+  if (fields.broken() || read_.size() > kMaxSpecBytes) return nullptr;
+  const uint64_t hash = SecretHash64(read_);
+  const auto it = known_.find(hash);
   if (it == known_.end()) {
-    missed_ = key;
+    missed_ = hash;
     return nullptr;
   }
+  if (it->second->bytes != read_) return nullptr;  // two specs with one hash: the first has it
   it->second->used = found_ = true;
   return &it->second->pod;
 }
 
 void PodSpecs::Keep(const Pod& pod) {
   if (!missed_) return;
-  const Hash128 key = *std::exchange(missed_, std::nullopt);
+  const uint64_t hash = *std::exchange(missed_, std::nullopt);
   // The claim of an ephemeral volume is called after the pod.
   const auto ephemeral = [](const PodVolume& volume) { return volume.kind == VolumeKind::kEphemeral; };
   if (!HasPlainResources(pod) || std::any_of(pod.volumes.begin(), pod.volumes.end(), ephemeral)) return;
-  auto entry = std::make_unique<Entry>(Entry{pod, false});
+  MakeRoom(read_.size());
+  auto entry = std::make_unique<Entry>(Entry{pod, read_, false});
   entry->pod.meta = {};
   entry->pod.node_name.clear();
   entry->pod.phase.clear();
   entry->pod.nominated_node_name.clear();
   entry->pod.start_time.reset();
   entry->pod.conditions = {};
-  if (round_.size() >= most_) {
-    MakeRoom();
-    round_[next_] = key;
-    next_ = (next_ + 1) % round_.size();
-  } else {
-    round_.push_back(key);
-  }
-  known_.emplace(key, std::move(entry));
+  bytes_ += read_.size();
+  known_.emplace(hash, std::move(entry));
+  round_.push_back(hash);
 }
 
-// Leaves next_ at the place that has become free.
-void PodSpecs::MakeRoom() {
-  for (;; next_ = (next_ + 1) % round_.size()) {
-    const auto it = known_.find(round_[next_]);
-    if (std::exchange(it->second->used, false)) continue;
+// For one more spec with so many bytes.
+void PodSpecs::MakeRoom(size_t bytes) {
+  while (!round_.empty() && (round_.size() >= most_ || bytes_ + bytes > most_bytes_)) {
+    const uint64_t hash = round_.front();
+    round_.pop_front();
+    const auto it = known_.find(hash);
+    if (std::exchange(it->second->used, false)) {
+      round_.push_back(hash);
+      continue;
+    }
+    bytes_ -= it->second->bytes.size();
     known_.erase(it);
-    return;
   }
 }
 

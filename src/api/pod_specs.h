@@ -3,15 +3,15 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <vector>
 
 #include "berth/pod.h"
-#include "util/secret_hash.h"
 
 namespace berth {
 
@@ -20,12 +20,14 @@ class ProtoMessage;
 // The API server sends a pod's whole spec with every change of its status, and once more when it is bound: all of it is
 // as before, but for the node's name. And pods of one template often have the same spec to begin with.
 //
-// The bytes are known by a hash with the process's secret, so nobody can make two specs that are taken for each other.
 // Thread safety: none.
 class PodSpecs {
  public:
-  // At most so many are kept; of those, whichever nobody has asked for lately go first.
-  explicit PodSpecs(size_t most = 4096) : most_(most) {}
+  // What is read is larger than its bytes, and it is kept when its pods are gone: of huge specs nothing is kept.
+  static constexpr size_t kMaxSpecBytes = size_t{16} << 10;
+
+  // At most so many are kept, with so many bytes in all; of those, whichever nobody has asked for lately go first.
+  explicit PodSpecs(size_t most = 4096, size_t most_bytes = size_t{4} << 20) : most_(most), most_bytes_(most_bytes) {}
 
   // A pod is going to be read: nothing was found yet.
   void Begin() { found_ = false, missed_.reset(); }
@@ -36,26 +38,24 @@ class PodSpecs {
   // Keeps the spec of `pod`, which is what the last Find has not found, unless more went into it than these bytes.
   void Keep(const Pod& pod);
   // What the last Find was about is not to be kept.
-  void Drop() { missed_.reset(); }
+  void Drop() { Begin(); }
   size_t size() const { return known_.size(); }
 
  private:
   struct Entry {
     Pod pod;
+    std::string bytes;  // that count, of its spec
     bool used = false;  // since it was last passed over
   };
-  struct ByHash {
-    size_t operator()(const Hash128& key) const { return static_cast<size_t>(key.low); }
-  };
-  void MakeRoom();
+  void MakeRoom(size_t bytes);
 
-  const size_t most_;
-  std::string read_;               // the bytes that count, of the last Find
-  std::optional<Hash128> missed_;  // by the last Find
-  bool found_ = false;             // by the last Find
-  std::unordered_map<Hash128, std::unique_ptr<Entry>, ByHash> known_;
-  std::vector<Hash128> round_;  // all of them, in the order in which they are looked at for room
-  size_t next_ = 0;
+  const size_t most_, most_bytes_;
+  std::string read_;                                            // the bytes that count, of the last Find
+  std::optional<uint64_t> missed_;                              // the hash of those, if they were not found
+  bool found_ = false;                                          // by the last Find
+  std::unordered_map<uint64_t, std::unique_ptr<Entry>> known_;  // by the hash of their bytes
+  std::deque<uint64_t> round_;  // all of them, in the order in which they are looked at for room
+  size_t bytes_ = 0;            // of all of them
 };
 
 // `pod.resources` is that of its spec alone: its status says nothing about resources.

@@ -15,9 +15,10 @@ namespace berth {
 namespace {
 
 // Field numbers of k8s.io/api/core/v1.
-ProtoBytes Spec(const std::string& image, const std::string& node, const std::string& account = "default") {
+ProtoBytes Spec(const std::string& image, const std::string& node, const std::string& account = "default",
+                const std::string& cpu = "100m") {
   ProtoBytes spec;
-  spec.Message(2, ProtoBytes().Text(1, "c").Text(2, image).Message(8, ProtoBytes().Amount(2, "cpu", "100m")));
+  spec.Message(2, ProtoBytes().Text(1, "c").Text(2, image).Message(8, ProtoBytes().Amount(2, "cpu", cpu)));
   spec.Text(8, account).Text(10, node);
   return spec;
 }
@@ -59,16 +60,20 @@ TEST_F(PodSpecsTest, TheNodesNameAndFieldsThatNobodyReadMakeNoDifference) {
 }
 
 TEST_F(PodSpecsTest, AStatusThatCountsForResourcesIsCounted) {
-  const ProtoBytes resized = ProtoBytes().Message(8, ProtoBytes().Text(1, "c").Amount(10, "cpu", "3"));
+  const ProtoBytes resized = ProtoBytes().Message(
+      8, ProtoBytes().Text(1, "c").Amount(10, "cpu", "3").Message(11, ProtoBytes().Amount(2, "cpu", "3")));
   EXPECT_FALSE(Known(Bytes("a", Spec("i", "n1"), resized)));
   EXPECT_EQ(specs_.size(), 0u) << "more than the spec went into it";
   EXPECT_FALSE(Known(Bytes("a", Spec("i", "n1"))));
   EXPECT_TRUE(Known(Bytes("a", Spec("i", "n1"), resized)));
+  EXPECT_NE(Read(Bytes("a", Spec("i", "n1"), resized), &specs_).resources,
+            Read(Bytes("a", Spec("i", "n1")), &specs_).resources);
 }
 
 TEST_F(PodSpecsTest, ClaimsOfEphemeralVolumesAreCalledAfterTheirPod) {
   ProtoBytes spec = Spec("i", "");
-  spec.Message(1, ProtoBytes().Text(1, "v").Message(2, ProtoBytes().Message(29, ProtoBytes().Message(1, ProtoBytes()))));
+  spec.Message(1,
+               ProtoBytes().Text(1, "v").Message(2, ProtoBytes().Message(29, ProtoBytes().Message(1, ProtoBytes()))));
   for (const char* name : {"a", "b"}) {
     EXPECT_FALSE(Known(Bytes(name, spec)));
     EXPECT_EQ(Read(Bytes(name, spec), &specs_).volumes[0].source, std::string(name) + "-v");
@@ -87,7 +92,11 @@ TEST_F(PodSpecsTest, WhatIsWrongIsNotKept) {
   // Cut off within the spec, and a spec that comes twice or behind the status: as no API server writes it.
   const std::string whole = Spec("new", "").bytes();
   Known(ProtoBytes().Message(1, ProtoBytes().Text(1, "a")).Text(2, whole.substr(0, whole.size() - 1)).bytes());
-  Known(ProtoBytes().Message(1, ProtoBytes().Text(1, "a")).Message(2, Spec("i", "")).Message(2, Spec("j", "n")).bytes());
+  Known(ProtoBytes()
+            .Message(1, ProtoBytes().Text(1, "a"))
+            .Message(2, Spec("i", ""))
+            .Message(2, Spec("j", "n", "", "3"))
+            .bytes());
   Known(ProtoBytes().Message(3, ProtoBytes().Text(1, "Running")).Message(2, Spec("i", "")).bytes());
   EXPECT_EQ(specs_.size(), 1u);
 }
@@ -102,6 +111,15 @@ TEST_F(PodSpecsTest, OfTooManyTheOnesThatNobodyAsksForGo) {
   EXPECT_TRUE(Known(Bytes("p", Spec("d", ""))));
   for (int i = 0; i < 20; ++i) EXPECT_FALSE(Known(Bytes("p", Spec("more" + std::to_string(i), ""))));
   EXPECT_EQ(specs_.size(), 3u);
+}
+
+TEST_F(PodSpecsTest, TheirBytesAreBounded) {
+  PodSpecs small(100, 2000);
+  for (int i = 0; i < 50; ++i) Read(Bytes("p", Spec(std::string(300, 'x') + std::to_string(i), "")), &small);
+  EXPECT_GT(small.size(), 2u);
+  EXPECT_LE(small.size() * 300, 2000u);
+  EXPECT_FALSE(Known(Bytes("p", Spec(std::string(PodSpecs::kMaxSpecBytes, 'x'), ""))));
+  EXPECT_EQ(specs_.size(), 0u) << "a huge one is read every time";
 }
 
 }  // namespace

@@ -83,7 +83,7 @@ class LiveWatch : public std::enable_shared_from_this<LiveWatch> {
   const Kind kind_;
   const bool streamed_list_;
   const std::shared_ptr<const AnnotationKeys> keep_;
-  PodSpecs specs_;
+  PodSpecs specs_;  // the connection's thread's
   const SourceKinds sources_;
   util::Inbox& inbox_;
   const util::OwnerLink<Watch> watcher_;  // scheduling thread

@@ -16,7 +16,8 @@ using namespace wire;
 
 constexpr size_t kMaxWarnings = 5;  // per page
 
-// Whose texts are kept, and the text of the object; empty: it is not wanted. Specs that are known, if anybody keeps them.
+// Whose texts are kept, and the text of the object; empty: it is not wanted. Specs that are known, if anybody keeps
+// them.
 struct Sources {
   SourceKinds kinds;
   std::string_view text;

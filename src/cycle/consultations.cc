@@ -168,16 +168,20 @@ void Consultations::Settle(Open open) {
   if (some) {
     options.post_filter = false;
     options.unrecorded = Judgement::Kind::kRejected;
-    // Only these can be chosen; the others are looked at for whoever wants to read about them.
-    if (!observer || !observer->WantsJudgement(*pod)) {
-      only.assign(snapshot.rows(), 0);
-      const std::vector<Row> rows = open.advice.RowsIn(snapshot);
-      for (const size_t place : open.passed)
-        if (rows[place] != kNoRow) only[rows[place]] = 1;
-      options.only = only;
-    }
+    only.assign(snapshot.rows(), 0);
+    const std::vector<Row> rows = open.advice.RowsIn(snapshot);
+    for (const size_t place : open.passed)
+      if (rows[place] != kNoRow) only[rows[place]] = 1;
+    options.only = only;
   }
   Judgement judged = core_.engine->Judge(*open.profile, *pod, snapshot, options);
+  if (some && judged.kind == Judgement::Kind::kFits && observer && observer->WantsJudgement(*pod)) {
+    // Only those that passed can be chosen; the others are looked at for whoever wants to read about them.
+    options.only = {};
+    options.unrecorded = Judgement::Kind::kFits;
+    Judgement all = core_.engine->Judge(*open.profile, *pod, snapshot, options);
+    if (all.kind == Judgement::Kind::kFits) judged = std::move(all);
+  }
   if (some && judged.kind != Judgement::Kind::kFits && judged.kind != Judgement::Kind::kFailed) {
     Overtaken(open);
     return Ask(std::move(open), true);

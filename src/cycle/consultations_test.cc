@@ -123,6 +123,32 @@ TEST_F(ConsultationsTest, PodsThatAreGoneKeepNobodyWaiting) {
   EXPECT_EQ(scheduler_->consultations(), 2u);
 }
 
+// Whatever has become of them.
+TEST_F(ConsultationsTest, PodsThatNeedNoDecisionKeepNobodyWaiting) {
+  options_.max_consultations = 2;
+  Start({"n1"});
+  Put(MakePod("p").Uid("first"));
+  Put(MakePod("q"));
+  Put(MakePod("r"));
+  EXPECT_THAT(extender_->filters, SizeIs(2));
+  Put(MakePod("p").Uid("first").OnNode("n1"));  // by somebody else
+  ASSERT_THAT(extender_->filters, SizeIs(3));
+  EXPECT_EQ(extender_->filters[2].pod, "r");
+  Put(MakePod("s"));
+  EXPECT_THAT(extender_->filters, SizeIs(3));
+  Pod ending = MakePod("q");
+  ending.meta.deletion_time = clock_.Now();
+  Put(ending);
+  ASSERT_THAT(extender_->filters, SizeIs(4));
+  EXPECT_EQ(extender_->filters[3].pod, "s");
+  Put(MakePod("t"));
+  EXPECT_THAT(extender_->filters, SizeIs(4));
+  RemovePod("r");
+  Put(MakePod("r").Uid("another"));
+  ASSERT_THAT(extender_->filters, SizeIs(5));
+  EXPECT_EQ(extender_->filters[4].pod, "t");
+}
+
 TEST_F(ConsultationsTest, AnExtenderThatLosesItsQuestionHasFailed) {
   Start({"n1"});
   Put(MakePod("p"));

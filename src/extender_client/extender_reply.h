@@ -17,8 +17,12 @@
 
 namespace berth::extender_client {
 
-// Names point into the body that was read, or into `kept`.
+// Names point into the body that was read, or into `kept`; so these can be moved, not copied.
 struct FilterReply {
+  FilterReply() = default;
+  FilterReply(FilterReply&&) = default;
+  FilterReply& operator=(FilterReply&&) = default;
+
   std::optional<std::vector<std::string_view>> nodes;       // the names of complete nodes; no value: null or absent
   std::optional<std::vector<std::string_view>> node_names;  // the same
   std::map<std::string, std::string, std::less<>> failed, unresolvable;
@@ -26,6 +30,10 @@ struct FilterReply {
   std::vector<std::vector<std::string>> kept;
 };
 struct ScoreReply {
+  ScoreReply() = default;
+  ScoreReply(ScoreReply&&) = default;
+  ScoreReply& operator=(ScoreReply&&) = default;
+
   std::vector<std::pair<std::string_view, int64_t>> scores;  // node and score as answered
   std::vector<std::string> kept;
 };
@@ -34,7 +42,8 @@ struct ScoreReply {
 std::string ShortReason(std::string_view reason);
 
 // Errors are one sentence; those about JSON are in our words, except for a body that is empty or ends too early, which
-// Go calls EOF and unexpected EOF. `body` may grow by what the reader wants behind its end.
+// Go calls EOF and unexpected EOF. `body` may grow by what the reader wants behind its end. REQUIRES: it outlives the
+// reply, unchanged.
 // Thread safety: any thread.
 Result<FilterReply> ReadFilterReply(std::string& body);
 Result<ScoreReply> ReadPrioritizeReply(std::string& body);

@@ -99,7 +99,9 @@ std::string NamesJson(const framework::AskedNodes& nodes) {
     out += out.empty() ? '[' : ',';
     AddText(node->name(), out);
   }
-  return out.empty() ? "[]" : out += ']';
+  if (out.empty()) out = '[';
+  out += ']';
+  return out;
 }
 
 }  // namespace

@@ -95,7 +95,7 @@ struct HttpExtender::Impl : std::enable_shared_from_this<HttpExtender::Impl> {
       std::string text = SourceOf(node) ? std::string() : options.node_json(*node);
       sourced.push_back(text.empty() ? node : WithSource(Node(*node), std::move(text)));
     }
-    return ExtenderArgsJson(JsonOf(Sourced(pod)), sourced, false);
+    return ExtenderArgsJson(JsonOf(Sourced(pod)), std::move(sourced), false);
   }
   std::string VictimsJson(const std::shared_ptr<const Pod>& pod, std::vector<PreemptionCandidate> candidates) const {
     for (PreemptionCandidate& candidate : candidates)

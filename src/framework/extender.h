@@ -45,16 +45,17 @@ struct PodInTurn {
 // Thread safety: all methods.
 class AskedNodes {
  public:
-  AskedNodes() : AskedNodes(std::vector<std::shared_ptr<const Node>>()) {}
+  AskedNodes() = default;  // none
   // Not explicit: whoever asks makes a list.
   // NOLINTNEXTLINE(google-explicit-constructor)
   AskedNodes(std::vector<std::shared_ptr<const Node>> nodes) : shared_(std::make_shared<Shared>(std::move(nodes))) {}
 
-  size_t size() const { return shared_->nodes.size(); }
+  size_t size() const { return shared_ ? shared_->nodes.size() : 0; }
   const std::shared_ptr<const Node>& operator[](size_t place) const { return shared_->nodes[place]; }
-  const std::shared_ptr<const Node>* begin() const { return shared_->nodes.data(); }
+  const std::shared_ptr<const Node>* begin() const { return shared_ ? shared_->nodes.data() : nullptr; }
   const std::shared_ptr<const Node>* end() const { return begin() + size(); }
   // The names as write(*this) writes them, the first time: filter and prioritize are mostly about the same nodes.
+  // REQUIRES: it was made of a list.
   template <class Write>
   const std::string& Names(Write&& write) const {
     std::call_once(shared_->written, [&] { shared_->names = write(*this); });

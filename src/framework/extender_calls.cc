@@ -148,9 +148,14 @@ void ExtenderCalls::FilterFrom(const std::shared_ptr<FilterRound>& round, size_t
 void ExtenderCalls::TakeFilter(FilterRound& round, const Extender::Filtered& said) const {
   std::vector<uint8_t> passed(round.so_far.passed.size(), 0);  // by place in what this one was asked about
   for (const size_t place : said.passed) passed.at(place) = 1;
-  size_t asked = 0;
-  std::erase_if(round.so_far.passed, [&](size_t place) {
-    if (passed[asked++]) return false;
+  std::vector<size_t> left;
+  left.reserve(said.passed.size());
+  for (size_t asked = 0; asked < passed.size(); ++asked) {
+    const size_t place = round.so_far.passed[asked];
+    if (passed[asked]) {
+      left.push_back(place);
+      continue;
+    }
     const std::string& name = round.nodes[place]->name();
     // Without a word about it nothing can be done for it, says upstream.
     Verdict verdict(Code::kUnschedulableAndUnresolvable, std::vector<std::string>{});
@@ -160,8 +165,8 @@ void ExtenderCalls::TakeFilter(FilterRound& round, const Extender::Filtered& sai
       verdict = Verdict(Code::kUnschedulable, failed->second);
     }
     round.so_far.rejected.insert_or_assign(name, std::move(verdict));
-    return true;
-  });
+  }
+  round.so_far.passed = std::move(left);
 }
 
 void ExtenderCalls::Prioritize(const PodInTurn& asked, const Nodes& nodes, const std::vector<size_t>& places,

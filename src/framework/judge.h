@@ -58,7 +58,7 @@ struct Judgement {
   uint16_t post_filter_plugin = kNoPlugin;  // whose plan it is
   std::string message;                      // the FitError text, or what failed
   size_t evaluated = 0;                     // rows that Filter was asked about
-  size_t eligible = 0;                      // rows that PreFilter left
+  size_t eligible = 0;                      // rows that PreFilter left, of those that were to be judged
   bool nominated = false;        // it fits where status.nominatedNodeName says; that is the one feasible row then
   bool advised_against = false;  // advice rejected some row
   // What PreFilter left, by plugin index: for Reserve and what follows. Only with kFits.
@@ -71,7 +71,7 @@ struct Advice {
   AskedNodes asked;       // each once; other nodes are left out. The cluster may have newer ones by now, or none
   std::vector<Row> rows;  // as `asked`, where they were; looked up if they are there no more. May be shorter
   std::map<std::string, Verdict, std::less<>> rejected;  // of these
-  bool about_nodes = false;                              // false: nobody was asked about nodes, and the two are empty
+  bool about_nodes = false;                              // false: nobody was asked about nodes, and these are empty
   struct Scores {
     std::string name;
     int64_t weight = 1;

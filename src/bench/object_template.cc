@@ -12,25 +12,11 @@
 #include "api/file_text.h"
 #include "api/json_value.h"
 #include "api/yaml.h"
+#include "bench/value_edit.h"
 #include "berth/host/share_lists.h"
 
 namespace berth::bench {
 namespace {
-
-// The object with one member replaced or added.
-Value With(const Value& object, const std::string& key, Value value) {
-  Value out = Value::Object();
-  for (const auto& [name, old] : object.members())
-    if (name != key) out.Set(name, old);
-  out.Set(key, std::move(value));
-  return out;
-}
-
-const Value& At(const Value& object, std::string_view key) {
-  static const Value none;
-  const Value* found = object.Find(key);
-  return found ? *found : none;
-}
 
 // Go's decoder takes NodeTaintsPolicy for nodeTaintsPolicy, and one of upstream's own templates relies on it.
 Value WithGoKeys(const Value& pod) {
@@ -77,13 +63,13 @@ bool IsCopied(Kind kind) {
          kind == Kind::kPersistentVolumeClaim;
 }
 
+}  // namespace
+
 std::string UidOf(uint64_t serial) {
   ObjectMeta meta;
   InventIdentity(serial, meta);
   return meta.uid;
 }
-
-}  // namespace
 
 Result<ObjectTemplate> ObjectTemplate::Read(const std::string& path) {
   const Result<FileText> text = FileText::Read(path);
@@ -130,7 +116,7 @@ Result<Value> ObjectTemplate::Render(int64_t index, int64_t count) const {
   return value;
 }
 
-Result<ClusterObject> ObjectTemplate::Decode(const Making& making, const PriorityClasses& classes) const {
+Result<Value> ObjectTemplate::MakeValue(const Making& making) const {
   Result<Value> rendered = Render(making.index, making.count);
   if (!rendered.ok()) return rendered.error();
   Value value = std::move(rendered).value();
@@ -147,8 +133,13 @@ Result<ClusterObject> ObjectTemplate::Decode(const Making& making, const Priorit
   if (kind_ == Kind::kPod) value = WithGoKeys(value);
   if (kind_ == Kind::kPersistentVolume) value = WithVolumeHandle(value);
   if (kind_ == Kind::kNode && !allocatable_.empty()) value = WithAllocatable(value, allocatable_);
+  return value;
+}
 
-  DecodedObject decoded = DecodeObject(value.ToJson(), DecodeMode::kFile, making.annotations);
+Result<ClusterObject> ObjectTemplate::Decode(const Making& making, const PriorityClasses& classes) const {
+  const Result<Value> value = MakeValue(making);
+  if (!value.ok()) return value.error();
+  DecodedObject decoded = DecodeObject(value->ToJson(), DecodeMode::kFile, making.annotations);
   if (decoded.known() && decoded.errors.empty()) {
     MetaOf(decoded.object).uid = UidOf(making.serial);
     if (auto* pod = std::get_if<DecodedPod>(&decoded.object)) {

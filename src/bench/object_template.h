@@ -24,6 +24,9 @@ struct Making {
   AnnotationKeys annotations = {};  // of pods and nodes: those that are kept
 };
 
+// As unique as the serial number.
+std::string UidOf(uint64_t serial);
+
 // The text is rendered, decoded, validated, defaulted and admitted for every object, as the API server would; only
 // pods, nodes, volumes and claims of templates without actions are decoded once and copied. Thread safety: none.
 class ObjectTemplate {
@@ -41,6 +44,8 @@ class ObjectTemplate {
   bool has_finalizers() const { return finalizers_; }
   // Nodes can give this, besides what the template says. Call before Make.
   void AddAllocatable(std::vector<std::pair<std::string, std::string>> amounts) { allocatable_ = std::move(amounts); }
+  // The object as it is to be posted, for an API server that decodes and judges it itself. Errors name the file.
+  Result<Value> MakeValue(const Making& making) const;
   // Errors name the file, the field and the value.
   Result<ClusterObject> Make(const Making& making, const PriorityClasses& classes);
 

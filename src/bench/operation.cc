@@ -222,13 +222,31 @@ Error FillDuration(Operation& op, const Value& params, std::vector<std::string>&
 
 }  // namespace
 
-bool PodSelector::Matches(const Pod& pod) const {
-  if (!namespaces.empty() && std::find(namespaces.begin(), namespaces.end(), pod.namespace_()) == namespaces.end())
-    return false;
+bool PodSelector::Matches(const std::string& ns, const Labels& pod_labels) const {
+  if (!namespaces.empty() && std::find(namespaces.begin(), namespaces.end(), ns) == namespaces.end()) return false;
   return std::all_of(labels.begin(), labels.end(), [&](const auto& wanted) {
-    const std::string* value = pod.meta.labels.Find(wanted.first);
+    const std::string* value = pod_labels.Find(wanted.first);
     return value && *value == wanted.second;
   });
+}
+
+std::string NamespaceOf(const Operation& op, size_t index) {
+  return op.namespace_.value_or("namespace-" + std::to_string(index));
+}
+
+std::string VolumeNameOf(const std::string& ns, int64_t index) { return ns + "-vol-" + std::to_string(index); }
+
+std::string ClaimNameOf(int64_t index) { return "pvc-" + std::to_string(index); }
+
+std::vector<std::string> FeatureNames(int64_t count) {
+  std::vector<std::string> names;
+  for (int64_t i = 1; i <= count; ++i) names.push_back("Feature" + std::to_string(i));
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string ClaimsNotBuilt(const Operation& op) {
+  return op.path + ": createPods: pod resourceClaims: dynamic resource allocation is not there yet";
 }
 
 Operation ReadOperation(ArgsReader& reader, const Value& raw) {
@@ -309,8 +327,7 @@ Operation ReadOperation(ArgsReader& reader, const Value& raw) {
     case OpCode::kUpdateAny: {
       ReadAny(reader, op);
       reader.Int("updatePerSecond", op.per_second, kCounts);
-      std::vector<std::string> subresources;  // which half of the object is written makes no difference to a scheduler
-      reader.Strings("subresources", subresources);
+      reader.Strings("subresources", op.subresources);
       break;
     }
     case OpCode::kNotBuilt:

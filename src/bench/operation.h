@@ -2,6 +2,7 @@
 // Operation: one op of a workload template in scheduler_perf's format, read strictly.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -12,6 +13,7 @@
 #include "berth/args.h"
 #include "berth/clock.h"
 #include "berth/error.h"
+#include "berth/labels.h"
 #include "berth/pod.h"
 #include "berth/value.h"
 
@@ -42,7 +44,8 @@ enum class OpCode : uint8_t {
 struct PodSelector {
   std::vector<std::string> namespaces;
   std::map<std::string, std::string> labels;  // all of these
-  bool Matches(const Pod& pod) const;
+  bool Matches(const std::string& ns, const Labels& pod_labels) const;
+  bool Matches(const Pod& pod) const { return Matches(pod.namespace_(), pod.meta.labels); }
 };
 
 // The fields of all ops; each op has its own few. Paths are as written, relative to the folder of the workload file.
@@ -84,6 +87,8 @@ struct Operation {
   std::string volume_template_path, claim_template_path;
   std::shared_ptr<const Operation> pods;  // createPodSets' createPodsOp
 
+  std::vector<std::string> subresources;  // updateAny
+
   // churn.
   bool recreate = false;
   int64_t number = 0;
@@ -92,6 +97,17 @@ struct Operation {
 
   bool attempted = false;  // barrier: stageRequirement Attempted instead of Scheduled
 };
+
+// What every way of running ops has to agree on, upstream's program included.
+// Where the pods and churned objects of the op with this index go.
+std::string NamespaceOf(const Operation& op, size_t index);
+// Of the pod with this index, if its op gives each pod a volume.
+std::string VolumeNameOf(const std::string& ns, int64_t index);
+std::string ClaimNameOf(int64_t index);
+// Feature1, Feature2, …, sorted.
+std::vector<std::string> FeatureNames(int64_t count);
+// Why a workload with such a pod is not run.
+std::string ClaimsNotBuilt(const Operation& op);
 
 // Reads one op; everything wrong with it is added to the reader's errors, fields it does not know included.
 Operation ReadOperation(ArgsReader& reader, const Value& raw);

@@ -38,14 +38,6 @@ Labels WithLabel(const Labels& labels, const std::string& key, const std::string
   return Labels(std::move(entries));
 }
 
-// Feature1, Feature2, …, sorted as upstream has them.
-List<std::string> FeatureNames(int64_t count) {
-  std::vector<std::string> names;
-  for (int64_t i = 1; i <= count; ++i) names.push_back("Feature" + std::to_string(i));
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 ClusterObject WithFeatures(const ClusterObject& object, const List<std::string>& features) {
   auto node = std::make_shared<Node>(*std::get<Ptr<Node>>(object));
   node->declared_features = features;
@@ -243,7 +235,7 @@ void WorkloadRun::EnsureNamespace(const std::string& name) {
 
 Error WorkloadRun::CreateNodes(Step& step) {
   const Operation& op = step.op;
-  const List<std::string> features = FeatureNames(op.declared_features);  // one for all of them
+  const List<std::string> features(FeatureNames(op.declared_features));  // one for all of them
   for (int64_t i = 0; i < op.count; ++i) {
     Result<ClusterObject> made = Make(step.templates[0], {i, op.count, "", "", 0});
     if (!made.ok()) return made.error();
@@ -298,6 +290,7 @@ Error WorkloadRun::CreateAny(Step& step) {
 
 Error WorkloadRun::UpdateAny(Step& step) {
   const Operation& op = step.op;
+  // Which half of the object is written makes no difference to a scheduler: op.subresources is for others.
   for (int64_t i = 0; i < op.count; ++i) {
     if (op.per_second > 0) RunUntil(clock_.Now() + Duration{1'000'000'000 / op.per_second});
     Result<ClusterObject> made = Make(step.templates[0], {i, op.count, op.namespace_.value_or(""), "", 0});
@@ -323,8 +316,7 @@ Error WorkloadRun::CreatePodBatch(Step& step, const std::string& ns) {
       if (!made.ok()) return made.error();
     }
     const Pod& pod = *std::get<Ptr<Pod>>(*made);
-    if (!pod.resource_claims.empty())
-      not_built_ = op.path + ": createPods: pod resourceClaims: dynamic resource allocation is not there yet";
+    if (!pod.resource_claims.empty()) not_built_ = ClaimsNotBuilt(op);
     if (!not_built_.empty()) return Error::Ok();
     if (cluster_.Has(Kind::kPod, ns, pod.name())) return Error("pod " + FullName(pod) + " exists already");
     PodEntry* entry = Put(*made);
@@ -343,7 +335,7 @@ Error WorkloadRun::CreatePodBatch(Step& step, const std::string& ns) {
 Result<ClusterObject> WorkloadRun::WithVolume(Step& step, const std::string& ns, int64_t index,
                                               const ClusterObject& pod) {
   const std::string number = std::to_string(index);
-  const std::string volume_name = ns + "-vol-" + number, claim_name = "pvc-" + number;
+  const std::string volume_name = VolumeNameOf(ns, index), claim_name = ClaimNameOf(index);
   const Result<ClusterObject> volume_made = Make(step.templates[1], {index, step.op.count, "", volume_name, 0});
   if (!volume_made.ok()) return volume_made.error();
   const Result<ClusterObject> claim_made = Make(step.templates[2], {index, step.op.count, ns, claim_name, 0});
@@ -369,7 +361,7 @@ Result<ClusterObject> WorkloadRun::WithVolume(Step& step, const std::string& ns,
 
 Error WorkloadRun::CreatePods(Step& step, size_t index) {
   const Operation& op = step.op;
-  const std::string ns = op.namespace_.value_or("namespace-" + std::to_string(index));
+  const std::string ns = NamespaceOf(op, index);
   EnsureNamespace(ns);
   if (op.collect_metrics)
     if (Error error = measurement_.Start(cluster_, {{ns}, {}}); !error.ok()) return error;
@@ -435,7 +427,7 @@ Error WorkloadRun::DeletePods(const Operation& op) {
 
 Error WorkloadRun::Churn(Step& step, size_t index) {
   const Operation& op = step.op;
-  const std::string ns = op.namespace_.value_or("namespace-" + std::to_string(index));
+  const std::string ns = NamespaceOf(op, index);
   EnsureNamespace(ns);
   // The names of the objects in each slot of recreate; empty: the slot is free.
   const size_t slots = op.recreate ? static_cast<size_t>(op.number) * step.templates.size() : 0;

@@ -44,9 +44,31 @@ void SetTimes(const WorkloadResult& result, Value& out) {
   out.Set("rss_mb", Rounded(result.rss_mb));
 }
 
+void SetLive(const WorkloadResult& result, Value& out) {
+  const WorkloadResult::Live& live = *result.live;
+  out.Set("pods_per_s", Rounded(result.PodsPerSecond()));
+  out.Set("window_s", Rounded(live.window_s));
+  out.Set("first_binding_s", Rounded(live.first_binding_s));
+  out.Set("last_binding_s", Rounded(live.last_binding_s));
+  if (live.throughput) {
+    Value throughput = Value::Object();
+    throughput.Set("average", Rounded(live.throughput->average));
+    throughput.Set("p50", Rounded(live.throughput->p50));
+    throughput.Set("p90", Rounded(live.throughput->p90));
+    throughput.Set("p95", Rounded(live.throughput->p95));
+    throughput.Set("p99", Rounded(live.throughput->p99));
+    out.Set("throughput", std::move(throughput));
+  }
+  if (live.peak_mb) {
+    out.Set("process_cpu_us_per_pod", Rounded(result.ProcessMicrosPerPod()));
+    out.Set("peak_rss_mb", Rounded(*live.peak_mb));
+  }
+}
+
 }  // namespace
 
 double WorkloadResult::PodsPerSecond() const {
+  if (live) return live->window_s > 0 ? static_cast<double>(live->bound) / live->window_s : 0;
   const int64_t ns = attempt_ns + event_ns;
   return ns > 0 ? static_cast<double>(scheduled) * 1e9 / static_cast<double>(ns) : 0;
 }
@@ -57,7 +79,7 @@ Value ToValue(const std::vector<WorkloadResult>& results) {
     Value one = Value::Object();
     one.Set("case", Value::String(result.test_case));
     one.Set("workload", Value::String(result.workload));
-    one.Set("mode", Value::String("engine"));
+    one.Set("mode", Value::String(result.live ? "live" : "engine"));
     one.Set("nodes", Count(result.nodes));
     one.Set("pods", Count(result.pods));
     one.Set("scheduled", Count(result.scheduled));
@@ -68,6 +90,8 @@ Value ToValue(const std::vector<WorkloadResult>& results) {
     if (result.comparison) {
       one.Set("decisions", Count(result.comparison->decisions));
       one.Set("differences", Count(result.comparison->differences));
+    } else if (result.live) {
+      SetLive(result, one);
     } else {
       SetTimes(result, one);
     }

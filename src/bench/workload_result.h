@@ -21,8 +21,9 @@ struct WorkloadResult {
   size_t pods = 0, scheduled = 0, unschedulable = 0;  // measured ones
   size_t attempts = 0;                                // while measuring, of all pods
   int64_t attempt_ns = 0, event_ns = 0;               // CPU of the scheduling thread while measuring
-  int64_t process_ns = 0;                             // CPU of all threads while measuring, less making objects
-  double p50 = 0, p90 = 0, p99 = 0;                   // of one attempt, µs
+  // CPU of all threads while measuring, less making objects. Of a live run: of the scheduler's process, if it is known.
+  int64_t process_ns = 0;
+  double p50 = 0, p90 = 0, p99 = 0;  // of one attempt, µs
   double rss_mb = 0;
   std::map<size_t, size_t> nodes_by_pods;  // how many nodes have so many pods, at the end
   std::string not_built;                   // not empty: it was not run, and why
@@ -35,6 +36,20 @@ struct WorkloadResult {
   };
   std::optional<Comparison> comparison;
 
+  // Of a run on a real API server, in real time; it knows nothing of attempts.
+  struct Live {
+    double window_s = 0;                             // how long was measured
+    size_t bound = 0;                                // measured pods, in that time
+    double first_binding_s = 0, last_binding_s = 0;  // since the measurement began; of several, the last one
+    // scheduler_perf's SchedulingThroughput: pods bound in each second, in pods a second. None: there was no full one.
+    struct Throughput {
+      double average = 0, p50 = 0, p90 = 0, p95 = 0, p99 = 0;
+    };
+    std::optional<Throughput> throughput;
+    std::optional<double> peak_mb;  // resident memory of the scheduler's process, since it began; none: it is unknown
+  };
+  std::optional<Live> live;
+
   double CpuMicrosPerPod() const {
     return pods ? static_cast<double>(attempt_ns) / 1e3 / static_cast<double>(pods) : 0;
   }
@@ -44,7 +59,7 @@ struct WorkloadResult {
   double ProcessMicrosPerPod() const {
     return pods ? static_cast<double>(process_ns) / 1e3 / static_cast<double>(pods) : 0;
   }
-  // What a thread that does nothing else would get done.
+  // What a thread that does nothing else would get done; of a live run, what was done in a second of the window.
   double PodsPerSecond() const;
 };
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "bench/workload_run.h"
+#include "cli/bench_live.h"
 #include "cli/flags.h"
 #include "cli/inputs.h"
 #include "cli/log_flags.h"
@@ -19,34 +20,49 @@ namespace berth::cli {
 namespace {
 
 constexpr char kUsage[] =
-    "usage: berth bench -f performance-config.yaml [--case C] [--workload W] [--mode engine] [--verify] [-o "
-    "table|json]\n"
+    "usage: berth bench -f performance-config.yaml [--case C] [--workload W] [--mode engine] [--verify]\n"
+    "                   [-o table|json]\n"
+    "       berth bench -f performance-config.yaml [--case C] [--workload W] --mode live --kubeconfig FILE\n"
+    "                   [--timeout DURATION] [--pid PID] [-o table|json]\n"
     "\n"
-    "Runs workloads in the format of kube-scheduler's scheduler_perf and measures them. Mode engine is the scheduling\n"
-    "thread alone, with all nodes judged and a cluster that answers at once instead of an API server. Time is "
-    "virtual:\n"
-    "300 pods take a second. cpu_us_per_pod is CPU time from popping a pod to handing its binding over, over measured\n"
-    "pods; event_us_per_pod is what news and answers cost besides. Thresholds, labels and feature gates of the file "
-    "have no effect.\n"
-    "A workload that needs what is not built yet is named and not run (exit code 1).\n"
+    "Runs workloads in the format of kube-scheduler's scheduler_perf and measures them. Thresholds, labels and "
+    "feature\n"
+    "gates of the file have no effect. A workload that needs what is not built yet is named and not run (exit code "
+    "1).\n"
+    "\n"
+    "Mode engine is the scheduling thread alone, with all nodes judged and a cluster that answers at once instead of "
+    "an\n"
+    "API server. Time is virtual: 300 pods take a second. cpu_us_per_pod is CPU time from popping a pod to handing "
+    "its\n"
+    "binding over, over measured pods; event_us_per_pod is what news and answers cost besides.\n"
     "--verify times nothing: it makes every decision of the workload twice, from what is remembered of equal pods and\n"
     "from scratch, and compares node, scores, reasons and victims. Differences, and reads that a plugin does not\n"
     "declare, are counted and make the exit code 1.\n"
+    "\n"
+    "Mode live is a real API server, and whatever scheduler is at work there: kube-scheduler or Berth, started by\n"
+    "somebody else. Objects are created there, in real time, and pods are watched: pods a second, the time to the "
+    "first\n"
+    "and the last binding and, with --pid, CPU time and memory of the scheduler's process. Whatever happens, SIGINT "
+    "and\n"
+    "SIGTERM included, all that was created is deleted, or named if it cannot be. An object that exists already is an\n"
+    "error: nothing of anybody else's is changed. For a cluster that is there to be measured, not for one in use.\n"
     "\n";
 
 struct Arguments {
   std::vector<std::string> files;
   std::string test_case, workload, mode = "engine", format = "table";
   bool verify = false;
+  BenchLiveFlags live_flags;
+  bool live() const { return mode == "live"; }
 };
 
 // One line for all feature gates of what is run.
-void NoteGates(const std::string& path, const std::set<std::string>& gates, std::ostream& err) {
+void NoteGates(const std::string& path, const std::set<std::string>& gates, bool live, std::ostream& err) {
   if (gates.empty()) return;
   std::string names;
   for (const std::string& gate : gates) names += (names.empty() ? "" : ", ") + gate;
-  err << "note: " << path << ": featureGates " << names << (gates.size() == 1 ? " has" : " have")
-      << " no effect here\n";
+  err << "note: " << path << ": featureGates " << names << (gates.size() == 1 ? " has" : " have") << " no effect here"
+      << (live ? ": whoever started the API server and the scheduler has set them\n" : "\n");
 }
 
 // Plans of all workloads that were chosen; nothing after errors, which are written.
@@ -77,7 +93,7 @@ std::optional<std::vector<bench::WorkloadPlan>> ReadPlans(const Arguments& argum
         plans.push_back(std::move(plan).value());
       }
     }
-    NoteGates(path, gates, err);
+    NoteGates(path, gates, arguments.live(), err);
   }
   if (good && plans.empty()) {
     err << "berth bench: no workload";
@@ -135,6 +151,18 @@ bool Remark(const bench::WorkloadResult& result, std::ostream& err) {
   return false;
 }
 
+int RunLive(const Arguments& arguments, std::vector<bench::WorkloadPlan>& plans, std::ostream& out, std::ostream& err) {
+  BenchLiveResults run = RunLivePlans(plans, arguments.live_flags, err);
+  bool all = true;
+  std::vector<bench::WorkloadResult> results;
+  for (bench::WorkloadResult& result : run.results) {
+    all &= Remark(result, err);
+    if (result.not_built.empty()) results.push_back(std::move(result));
+  }
+  out << (arguments.format == "json" ? bench::ToValue(results).ToJson(2) + "\n" : LiveTableText(results));
+  return run.failed ? kBadInput : all ? kDone : kAnswerIsNo;
+}
+
 }  // namespace
 
 int BenchCommand(const std::vector<std::string>& args, const Registry& registry, std::ostream& out, std::ostream& err) {
@@ -143,7 +171,9 @@ int BenchCommand(const std::vector<std::string>& args, const Registry& registry,
   command.Strings("f,filename", &arguments.files, "a workload file; may repeat");
   command.String("case", &arguments.test_case, "only the test case of this name");
   command.String("workload", &arguments.workload, "only workloads of this name");
-  command.Choice("mode", &arguments.mode, {"engine"}, "engine (default): the scheduling thread alone");
+  command.Choice("mode", &arguments.mode, {"engine", "live"},
+                 "engine (default): the scheduling thread alone; live: on a real API server");
+  arguments.live_flags.Declare(command);
   command.Bool("verify", &arguments.verify,
                "make every decision twice, from memory and in full; exit code 1 if any differs or a plugin reads "
                "what it does not declare");
@@ -154,9 +184,13 @@ int BenchCommand(const std::vector<std::string>& args, const Registry& registry,
   if (!command.rest().empty()) return command.Complain("unexpected argument \"" + command.rest().front() + "\"");
   if (arguments.files.empty()) return command.Complain("no file: -f is required");
   if (const std::string objection = log_flags.Objection(); !objection.empty()) return command.Complain(objection);
+  if (arguments.live() && arguments.verify) return command.Complain("--verify: only with --mode engine");
+  if (const std::string objection = arguments.live_flags.Objection(arguments.live()); !objection.empty())
+    return command.Complain(objection);
 
   std::optional<std::vector<bench::WorkloadPlan>> plans = ReadPlans(arguments, err);
   if (!plans) return kBadInput;
+  if (arguments.live()) return RunLive(arguments, *plans, out, err);
   std::map<std::string, config::SchedulerConfiguration> configurations;
   for (const bench::WorkloadPlan& plan : *plans) {
     if (configurations.contains(plan.scheduler_config)) continue;

@@ -195,6 +195,9 @@ TEST(ResourcePathTest, EveryKindHasItsPathAndNamesAreEncoded) {
     EXPECT_TRUE(path.starts_with("/api/v1/") || path.starts_with("/apis/")) << path;
   }
   EXPECT_EQ(CollectionPath(Kind::kResourceSlice), "/apis/resource.k8s.io/v1/resourceslices");
+  EXPECT_EQ(CollectionPath(Kind::kReplicaSet, "a/b"), "/apis/apps/v1/namespaces/a%2Fb/replicasets");
+  EXPECT_EQ(ObjectPath(Kind::kPod, "a/b", "c?d e%"), PodPath("a/b", "c?d e%"));
+  EXPECT_EQ(ObjectPath(Kind::kCsiNode, "", "n"), "/apis/storage.k8s.io/v1/csinodes/n");
   EXPECT_EQ(PodPath("a/b", "c?d e%"), "/api/v1/namespaces/a%2Fb/pods/c%3Fd%20e%25");
 }
 

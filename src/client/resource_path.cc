@@ -37,6 +37,16 @@ std::string_view CollectionPath(Kind kind) {
   return paths.at(static_cast<size_t>(kind));
 }
 
+std::string CollectionPath(Kind kind, std::string_view ns) {
+  std::string path(CollectionPath(kind));
+  if (IsNamespaced(kind)) path.insert(path.rfind('/'), "/namespaces/" + UrlEncode(ns));
+  return path;
+}
+
+std::string ObjectPath(Kind kind, std::string_view ns, std::string_view name) {
+  return CollectionPath(kind, ns) + "/" + UrlEncode(name);
+}
+
 std::string_view Selection(Kind kind) {
   // status.phase!=Succeeded,status.phase!=Failed
   return kind == Kind::kPod ? "fieldSelector=status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed&" : "";

@@ -14,6 +14,10 @@ std::string UrlEncode(std::string_view text);
 
 // All objects of a kind: /api/v1/pods.
 std::string_view CollectionPath(Kind kind);
+// Those of one namespace, where new ones are posted; of cluster-scoped kinds all of them, whatever the namespace.
+std::string CollectionPath(Kind kind, std::string_view ns);
+// One object of any kind.
+std::string ObjectPath(Kind kind, std::string_view ns, std::string_view name);
 // The part of a list's or watch's query that says which of them: "fieldSelector=…&", or nothing.
 std::string_view Selection(Kind kind);
 // /api/v1/namespaces/NS/pods/NAME

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/live_cleanup.h"
 
-#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -10,14 +9,12 @@
 namespace berth::bench {
 namespace {
 
-constexpr Duration kCleanupPatience = Duration::Seconds(60);  // without anything going
-constexpr Duration kNobodyWorks = Duration::Seconds(5);       // with one that nobody has seen at work
-constexpr Duration kLookEvery = Duration::Millis(500);        // at namespaces
+constexpr Duration kLookEvery = Duration::Millis(500);  // at namespaces
 
 class Cleaner {
  public:
-  Cleaner(LiveObjects& objects, LiveLoop& loop, const std::function<bool()>& give_up)
-      : objects_(objects), loop_(loop), give_up_(give_up), progress_(loop.Now()) {}
+  Cleaner(LiveObjects& objects, LiveLoop& loop, const std::function<bool()>& give_up, const CleanUpTimes& times)
+      : objects_(objects), loop_(loop), give_up_(give_up), times_(times), progress_(loop.Now()) {}
 
   std::vector<std::string> Run() {
     objects_.StopTrying();
@@ -39,7 +36,7 @@ class Cleaner {
   // False: it is time to give up.
   bool Until(const std::function<bool()>& done) {
     while (!done()) {
-      if (give_up_() || loop_.Now() - progress_ > kCleanupPatience) return false;
+      if (give_up_() || loop_.Now() - progress_ > times_.patience) return false;
       loop_.Turn(loop_.Now() + kLookEvery);
     }
     return true;
@@ -63,45 +60,51 @@ class Cleaner {
   void AwaitNamespaces() {
     const Time began = loop_.Now();
     bool controlled = false;  // somebody works on them, or has
-    for (;;) {
-      const std::vector<ObjectKey> left = objects_.All();
-      if (std::none_of(left.begin(), left.end(), IsNamespace)) return;
-      const bool release = !controlled && loop_.Now() - began > kNobodyWorks;
+    for (std::vector<ObjectKey> left = Namespaces(); !left.empty(); left = Namespaces()) {
+      const Time next = loop_.Now() + kLookEvery;
       for (const ObjectKey& key : left) {
-        if (!IsNamespace(key)) continue;
         if (!Until([this] { return !objects_.full(); })) return;
-        if (release) {
-          objects_.ReleaseNamespace(key, [this, key](const Written& written) {
-            if (!written.error.ok()) reasons_[key] = written.error.text();
-          });
-          continue;
-        }
-        objects_.LookWhetherGone(key, [&, key](bool gone, const Value& object) {
+        objects_.LookWhetherGone(key, [this, &controlled, key](bool gone, const Value& object) {
           if (gone) progress_ = loop_.Now();
           controlled |= gone || !At(At(object, "status"), "conditions").items().empty();
-          if (!gone) reasons_[key] = key.Text() + ": still terminating";
+          reasons_[key] = key.Text() + ": still terminating";
         });
       }
-      const Time next = loop_.Now() + kLookEvery;
       if (!Until([this] { return objects_.under_way() == 0; })) return;
-      if (release) return;
-      if (!Until([&] { return loop_.Now() >= next; })) return;
+      if (!controlled && loop_.Now() - began > times_.nobody_works) return Release();
+      if (!Namespaces().empty() && !Until([&] { return loop_.Now() >= next; })) return;
     }
   }
 
-  static bool IsNamespace(const ObjectKey& key) { return key.kind == Kind::kNamespace; }
+  void Release() {
+    for (const ObjectKey& key : Namespaces()) {
+      if (!Until([this] { return !objects_.full(); })) return;
+      objects_.ReleaseNamespace(key, [this, key](const Written& written) {
+        if (!written.error.ok()) reasons_[key] = written.error.text();
+      });
+    }
+    (void)Until([this] { return objects_.under_way() == 0; });
+  }
+
+  std::vector<ObjectKey> Namespaces() const {
+    std::vector<ObjectKey> keys = objects_.All();
+    std::erase_if(keys, [](const ObjectKey& key) { return key.kind != Kind::kNamespace; });
+    return keys;
+  }
 
   LiveObjects& objects_;
   LiveLoop& loop_;
   const std::function<bool()>& give_up_;
+  const CleanUpTimes& times_;
   Time progress_;  // when something last went
   std::map<ObjectKey, std::string> reasons_;
 };
 
 }  // namespace
 
-std::vector<std::string> CleanUp(LiveObjects& objects, LiveLoop& loop, const std::function<bool()>& give_up) {
-  return Cleaner(objects, loop, give_up).Run();
+std::vector<std::string> CleanUp(LiveObjects& objects, LiveLoop& loop, const std::function<bool()>& give_up,
+                                 const CleanUpTimes& times) {
+  return Cleaner(objects, loop, give_up, times).Run();
 }
 
 }  // namespace berth::bench

@@ -94,6 +94,15 @@ Value LiveObjects::Marked(const Value& object) const {
 
 void LiveObjects::Create(Kind kind, const Value& body, Done done) {
   const CallPtr call = Begin(KeyOf(kind, body), std::move(done));
+  // A path that ends before the name would mean all objects there.
+  const std::string& name = call->key.name;
+  if (name.empty() || name == "." || name == ".." || (IsNamespaced(kind) && call->key.ns.empty())) {
+    Written written;
+    written.error = Error(std::string(ToString(kind)) + ": metadata.name: must be a name, got " +
+                          At(At(body, "metadata"), "name").ToJson());
+    loop_.inbox().Post([this, call, written] { Finish(call, written); });
+    return;
+  }
   call->body = Marked(body);
   made_[call->key].sure = false;
   Post(call);

@@ -145,8 +145,10 @@ Error LiveRun::Connect() {
   std::optional<LiveAnswer> answer;
   requests_->Get("/api/v1/namespaces?limit=1", [&answer](const LiveAnswer& got) { answer = got; });
   if (const Error error = Until(kNever, [&] { return answer.has_value(); }); !error.ok()) return error;
-  if (!answer->status.ok())
-    return Error(options_.server.source + ": " + options_.server.server + ": " + client::TextOf(answer->status));
+  if (!answer->status.ok()) {
+    const std::string server = answer->status.code == 0 ? "" : options_.server.server + ": ";  // else the text has it
+    return Error(options_.server.source + ": " + server + client::TextOf(answer->status));
+  }
 
   client::LiveOptions live;
   live.user_agent = "berth-bench";

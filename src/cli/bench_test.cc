@@ -2,12 +2,14 @@
 // `berth bench` as a user meets it: what is chosen, both outputs, exit codes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
+#include "bench/live_test_util.h"
 #include "cli/bench_command.h"
 #include "plugins/builtin.h"
 
@@ -15,6 +17,7 @@ namespace berth::cli {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 
 // Claims to look at nothing and changes its mind with every pod.
@@ -60,8 +63,17 @@ class BenchTest : public ::testing::Test {
     err_.str("");
     return BenchCommand(args, registry_, out_, err_);
   }
+  void Kubeconfig(const std::string& server) {
+    kubeconfig_ = directory_ + "/kubeconfig";
+    std::ofstream(kubeconfig_) << "apiVersion: v1\nkind: Config\ncurrent-context: c\n"
+                                  "clusters: [{name: c, cluster: {server: \"" +
+                                      server +
+                                      "\"}}]\n"
+                                      "users: [{name: u, user: {}}]\n"
+                                      "contexts: [{name: c, context: {cluster: c, user: u}}]\n";
+  }
   Registry registry_;
-  std::string directory_, file_;
+  std::string directory_, file_, kubeconfig_;
   std::ostringstream out_, err_;
 };
 
@@ -118,6 +130,82 @@ TEST_F(BenchTest, WhatCannotBeRunIsNamedAndTheRestRuns) {
   EXPECT_EQ(Run({"-f", file_, "--workload", "Two"}), 1);
   EXPECT_THAT(err_.str(), HasSubstr("not run: Devices/Two: "));
   EXPECT_THAT(out_.str(), HasSubstr("Basic"));
+}
+
+TEST_F(BenchTest, LiveRunsOnAnApiServerAndKeepsEnginesColumnsOut) {
+  bench::FakeCluster cluster;
+  Kubeconfig(cluster.config().server);
+  EXPECT_EQ(Run({"-f", file_, "--case", "Basic", "--mode", "live", "--kubeconfig", kubeconfig_}), 0) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("FIRST s"));
+  EXPECT_THAT(out_.str(), Not(HasSubstr("CPU us/POD")));
+  EXPECT_THAT(err_.str(), HasSubstr("featureGates Alpha, Beta have no effect here: whoever started the API server"));
+  const std::string pid = std::to_string(::getpid());
+  EXPECT_EQ(Run({"-f", file_, "--case", "Basic", "--workload", "Two", "--mode", "live", "--kubeconfig", kubeconfig_,
+                 "--pid", pid, "-o", "json"}),
+            0)
+      << err_.str();
+  for (const char* part : {"\"mode\": \"live\"", "\"nodes\": 2", "\"scheduled\": 2", "\"pods_per_s\"",
+                           "\"first_binding_s\"", "\"process_cpu_us_per_pod\"", "\"peak_rss_mb\""})
+    EXPECT_THAT(out_.str(), HasSubstr(part));
+  for (const char* part : {"attempt", "event_us_per_pod", "\"cpu_us_per_pod\"", "\"rss_mb\""})
+    EXPECT_THAT(out_.str(), Not(HasSubstr(part)));
+  EXPECT_THAT(cluster.Paths(), IsEmpty());
+}
+
+TEST_F(BenchTest, LiveNotesTheConfigurationThatTheSchedulerNeeds) {
+  std::ofstream(file_) << "- name: Basic\n"
+                          "  schedulerConfigPath: config.yaml\n"
+                          "  workloadTemplate: [{opcode: createNodes, count: 1}]\n"
+                          "  workloads: [{name: W}]\n";
+  bench::FakeCluster cluster;
+  Kubeconfig(cluster.config().server);
+  EXPECT_EQ(Run({"-f", file_, "--mode", "live", "--kubeconfig", kubeconfig_}), 0) << err_.str();
+  EXPECT_THAT(err_.str(), HasSubstr("note: Basic/W: the scheduler has to be one that was started with " + directory_ +
+                                    "/config.yaml\n"));
+}
+
+TEST_F(BenchTest, LiveSaysWhatWentWrongAndWhatIsLeft) {
+  {
+    bench::FakeCluster cluster;
+    cluster.rules = {{"DELETE", "/api/v1/nodes/node-0-1", {403, client::StatusJson(403, "not you"), ""}, 1, false}};
+    Kubeconfig(cluster.config().server);
+    const std::vector<std::string> live = {"-f", file_, "--mode", "live", "--kubeconfig", kubeconfig_};
+    std::vector<std::string> two = live;
+    two.insert(two.end(), {"--case", "Basic", "--workload", "Two"});
+    EXPECT_EQ(Run(two), 2);
+    EXPECT_THAT(err_.str(), HasSubstr("Basic/Two: not deleted: Node node-0-1: not you\n"));
+    EXPECT_EQ(Run(two), 2);
+    EXPECT_THAT(err_.str(), HasSubstr("Basic/Two: [0].workloadTemplate[0]: Node node-0-1 exists already"));
+    std::vector<std::string> devices = live;
+    devices.insert(devices.end(), {"--case", "Devices"});
+    EXPECT_EQ(Run(devices), 1);
+    EXPECT_THAT(err_.str(), HasSubstr("not run: Devices/Two: "));
+  }
+  EXPECT_EQ(Run({"-f", file_, "--case", "Basic", "--mode", "live", "--kubeconfig", kubeconfig_}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("Basic/Two: kubeconfig " + kubeconfig_ + ": GET http://127.0.0.1:"));
+  EXPECT_EQ(Run({"-f", file_, "--mode", "live", "--kubeconfig", directory_ + "/none"}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr(directory_ + "/none"));
+}
+
+TEST_F(BenchTest, FlagsOfTheOtherModeAreRefused) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
+      {{"--mode", "live"}, "--mode live: --kubeconfig is required"},
+      {{"--mode", "live", "--kubeconfig", "k", "--verify"}, "--verify: only with --mode engine"},
+      {{"--kubeconfig", "k"}, "--kubeconfig: only with --mode live"},
+      {{"--timeout", "1m"}, "--timeout: only with --mode live"},
+      {{"--pid", "1"}, "--pid: only with --mode live"},
+      {{"--mode", "live", "--kubeconfig", "k", "--timeout", "soon"},
+       "--timeout: must be a duration between 1ms and 24h, got \"soon\""},
+      {{"--mode", "live", "--kubeconfig", "k", "--timeout", "0s"},
+       "--timeout: must be a duration between 1ms and 24h, got \"0s\""},
+      {{"--mode", "live", "--kubeconfig", "k", "--pid", "0"}, "--pid: must be the number of a process, got 0"},
+  };
+  for (const auto& [flags, complaint] : cases) {
+    std::vector<std::string> args = {"-f", file_};
+    args.insert(args.end(), flags.begin(), flags.end());
+    EXPECT_EQ(Run(args), 2);
+    EXPECT_THAT(err_.str(), HasSubstr("berth bench: " + complaint + "\n"));
+  }
 }
 
 TEST_F(BenchTest, BadArgumentsAndFilesAreRefused) {

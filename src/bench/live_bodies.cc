@@ -120,10 +120,31 @@ Value WithClaim(const Value& pod, int64_t index) {
 
 Value BoundStatus() { return Value::Object({{"status", Value::Object({{"phase", Value::String("Bound")}})}}); }
 
-Value UpdatedPod(const Value& current, const Value& wanted) {
-  Value out = WithIn(current, "metadata", "labels", OrEmpty(At(At(wanted, "metadata"), "labels")));
-  const Value& gates = At(At(wanted, "spec"), "schedulingGates");
-  return WithIn(out, "spec", "schedulingGates", gates.is_null() ? Value::Array() : gates);
+Value UpdatedPod(const Value& current, const Value& wanted, bool resize) {
+  Value meta = Value::Object();
+  for (const auto& [key, value] : At(current, "metadata").members())
+    if (key != "resourceVersion" && key != "managedFields") meta.Set(key, value);  // whatever is written meanwhile
+  meta = With(meta, "labels", OrEmpty(At(At(wanted, "metadata"), "labels")));
+  const Value &spec = At(current, "spec"), &asked = At(wanted, "spec");
+  Value tolerations = Value::Array(At(spec, "tolerations").items());
+  for (const Value& toleration : At(asked, "tolerations").items()) {
+    const std::vector<Value>& there = tolerations.items();
+    if (std::find(there.begin(), there.end(), toleration) == there.end()) tolerations.Append(toleration);
+  }
+  Value out = With(current, "metadata", std::move(meta));
+  out = WithIn(out, "spec", "schedulingGates", Value::Array(At(asked, "schedulingGates").items()));
+  out = WithIn(out, "spec", "tolerations", std::move(tolerations));
+  if (!resize) return out;
+  Value containers = Value::Array();
+  for (const Value& container : At(spec, "containers").items()) {
+    const std::vector<Value>& others = At(asked, "containers").items();
+    const auto same = std::find_if(others.begin(), others.end(), [&](const Value& other) {
+      return At(other, "name").text() == At(container, "name").text();
+    });
+    const bool resized = same != others.end() && !At(*same, "resources").is_null();
+    containers.Append(resized ? With(container, "resources", At(*same, "resources")) : container);
+  }
+  return WithIn(out, "spec", "containers", std::move(containers));
 }
 
 Value PriorityClassFor(const Value& pod) {

@@ -30,9 +30,11 @@ Value WithClaim(const Value& pod, int64_t index);
 // The status of both.
 Value BoundStatus();
 
-// The pod that the server has, with what may be changed of it as `wanted` has it: labels and scheduling gates. A pod
-// that is posted gets defaults and volumes from the server, so that putting the template anew would be refused.
-Value UpdatedPod(const Value& current, const Value& wanted);
+// The pod that the server has, with what may be changed of it as `wanted` has it: labels, scheduling gates,
+// tolerations, which can only be added, and what containers of the same name ask for, which its subresource resize
+// takes. A pod that is posted gets defaults and volumes from the server, so that putting the template anew would be
+// refused.
+Value UpdatedPod(const Value& current, const Value& wanted, bool resize);
 
 // Upstream's templates give pods a priority in numbers, which admission refuses (Priority) unless it comes from a
 // class. The class that a pod needs for that; null: none, it has one or asks for nothing.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "bench/live_bodies.h"
+#include "bench/live_churn.h"
 #include "bench/live_cleanup.h"
 #include "bench/live_loop.h"
 #include "bench/live_objects.h"
@@ -25,6 +26,7 @@ namespace {
 
 constexpr Time kNever = util::TimerQueue::kNever;
 constexpr Duration kListPatience = Duration::Seconds(60);
+constexpr int kPodReads = 3;            // before a pod that changes all the time is given up
 constexpr size_t kDeletionsAtOnce = 8;  // of a deletePods op that nobody waits for
 
 class LiveRun {
@@ -58,15 +60,16 @@ class LiveRun {
   Error BeginNode(const Step& step, int64_t index);
   Error BeginPod(const Step& step, const std::string& ns, int64_t index, bool awaited);
   Error BeginUpdate(const Step& step, int64_t index);
+  void UpdatePod(const ObjectKey& key, const std::string& subresource, const Value& wanted, int reads);
   void PostNode(const Value& body);
   void PostPod(const Value& body);
   void PostBound(Kind kind, const Value& body, std::function<void()> then);
   void RemovePod(const ObjectKey& key, std::function<void()> then);
   struct Deletion;
   void GoOn(const std::shared_ptr<Deletion>& deletion);
-  struct ChurnState;
-  void ChurnTick(const std::shared_ptr<ChurnState>& churn);
-  void ChurnOne(const std::shared_ptr<ChurnState>& churn, size_t slot, const ObjectTemplate& from);
+  void FailInBackground(const Error& error) {
+    if (background_failure_.ok()) background_failure_ = error;
+  }
 
   Error EnsureNamespace(const std::string& name);
   // The pod with the priority class that it needs, which is there then.
@@ -107,6 +110,7 @@ class LiveRun {
   std::unique_ptr<LiveObjects> objects_;
   std::unique_ptr<client::LiveCluster> cluster_;
   std::unique_ptr<client::Reflector> reflector_;
+  std::vector<std::unique_ptr<LiveChurn>> churns_;
 };
 
 LiveOutcome LiveRun::Run() {
@@ -118,6 +122,7 @@ LiveOutcome LiveRun::Run() {
   if (const Error error = Connect(); !error.ok()) return {error, {}};
   Result<WorkloadResult> result = Measure();
   ending_ = true;
+  for (const auto& churn : churns_) churn->Stop();
   if (interruptions() > 0)
     Warn("interrupted: what was made is deleted first; another signal ends that, too, and leaves the rest there");
   // A first signal was about the workload, unless there was none before its end.
@@ -354,15 +359,12 @@ Error LiveRun::BeginUpdate(const Step& step, int64_t index) {
   const ObjectKey key = KeyOf(kind, *made);
   if (!objects_->Has(key)) return Error(key.Text() + " is not there, so it cannot be updated");
   ++open_;
-  if (kind == Kind::kPod) {
-    objects_->Read(key, [this, key, wanted = *made](const Written& read) {
-      if (!read.error.ok()) return End(read.error);
-      objects_->Replace(key, "", UpdatedPod(read.object, wanted), [this](const Written& put) { End(put.error); });
-    });
-    return Error::Ok();
-  }
   std::string subresource;
   for (const std::string& part : op.subresources) subresource += (subresource.empty() ? "" : "/") + part;
+  if (kind == Kind::kPod) {
+    UpdatePod(key, subresource, *made, kPodReads);
+    return Error::Ok();
+  }
   // The status is another half of the object, which a server takes on its own.
   const bool both = subresource != "status" && !At(*made, "status").is_null();
   objects_->Replace(key, subresource, *made, [this, key, both, body = *made](const Written& put) {
@@ -370,6 +372,18 @@ Error LiveRun::BeginUpdate(const Step& step, int64_t index) {
     objects_->Replace(key, "status", body, [this](const Written& written) { End(written.error); });
   });
   return Error::Ok();
+}
+
+// A scheduler may bind the pod between reading and writing, which makes what was read out of date.
+void LiveRun::UpdatePod(const ObjectKey& key, const std::string& subresource, const Value& wanted, int reads) {
+  objects_->Read(key, [=, this](const Written& read) {
+    if (!read.error.ok()) return End(read.error);
+    objects_->Replace(key, subresource, UpdatedPod(read.object, wanted, subresource == "resize"),
+                      [=, this](const Written& put) {
+                        if (put.error.ok() || reads <= 1) return End(put.error);
+                        UpdatePod(key, subresource, wanted, reads - 1);
+                      });
+  });
 }
 
 // Pods.
@@ -507,90 +521,26 @@ void LiveRun::GoOn(const std::shared_ptr<Deletion>& deletion) {
   pods_.Deleting(key.ns, key.name);
   objects_->Remove(key, Finalizers::kRespect, [this, deletion](const Written& written) {
     --deletion->under_way;
-    if (!written.error.ok() && background_failure_.ok()) background_failure_ = written.error.Wrap(deletion->path);
+    if (!written.error.ok()) FailInBackground(written.error.Wrap(deletion->path));
     if (deletion->period <= Duration{}) GoOn(deletion);
   });
   if (deletion->period > Duration{}) loop_.After(deletion->period, [this, deletion] { GoOn(deletion); });
 }
 
-// Churn: objects that come, and go again with mode recreate. The next tick waits for the answers of the one before.
-struct LiveRun::ChurnState {
-  const Step* step;
-  std::string ns;
-  std::vector<std::string> names;  // of the objects in each slot of recreate; empty: the slot is free
-  int64_t tick = 0;
-  Time due;
-  size_t open = 0;  // of the present tick
-};
-
 Error LiveRun::Churn(const Step& step, size_t index) {
-  const Operation& op = step.op;
-  const auto churn = std::make_shared<ChurnState>();
-  churn->step = &step;
-  churn->ns = NamespaceOf(op, index);
-  if (op.recreate) churn->names.resize(static_cast<size_t>(op.number) * step.templates.size());
-  if (const Error error = EnsureNamespace(churn->ns); !error.ok()) return error;
+  const std::string ns = NamespaceOf(step.op, index);
+  if (const Error error = EnsureNamespace(ns); !error.ok()) return error;
   for (const ObjectTemplate& from : step.templates) {
     if (from.kind() != Kind::kPod) continue;
-    const Result<Value> first = from.MakeValue({0, 1, churn->ns, "", 0});
+    const Result<Value> first = from.MakeValue({0, 1, ns, "", 0});
     if (!first.ok()) return first.error();
     if (const Result<Value> pod = WithPriority(*first); !pod.ok()) return pod.error();
   }
-  churn->due = loop_.Now() + Duration::Millis(op.interval_ms);
-  loop_.timers().At(churn->due, [this, churn] { ChurnTick(churn); });
+  LiveChurn::World world{*objects_, pods_, loop_, [this] { return serial_++; },
+                         [this](const Error& error) { FailInBackground(error); }};
+  churns_.push_back(std::make_unique<LiveChurn>(std::move(world), step, ns));
+  churns_.back()->Start();
   return Error::Ok();
-}
-
-void LiveRun::ChurnTick(const std::shared_ptr<ChurnState>& churn) {
-  if (ending_) return;
-  const Operation& op = churn->step->op;
-  const std::vector<ObjectTemplate>& templates = churn->step->templates;
-  const int64_t tick = churn->tick++;
-  const auto first = op.recreate ? static_cast<size_t>(tick % op.number) * templates.size() : 0;
-  churn->open = templates.size();
-  for (size_t t = 0; t < templates.size(); ++t) ChurnOne(churn, first + t, templates[t]);
-}
-
-void LiveRun::ChurnOne(const std::shared_ptr<ChurnState>& churn, size_t slot, const ObjectTemplate& from) {
-  const Operation& op = churn->step->op;
-  const Kind kind = from.kind();
-  const auto fail = [this, churn](const Error& error) {
-    if (!error.ok() && background_failure_.ok()) background_failure_ = error.Wrap(churn->step->op.path);
-  };
-  const auto ended = [this, churn] {
-    if (--churn->open > 0 || ending_) return;
-    const Operation& again = churn->step->op;
-    if (!again.recreate && again.number > 0 && churn->tick >= again.number) return;
-    churn->due = std::max(churn->due + Duration::Millis(again.interval_ms), loop_.Now());
-    loop_.timers().At(churn->due, [this, churn] { ChurnTick(churn); });
-  };
-  const std::string scope = IsNamespaced(kind) ? churn->ns : "";
-  if (op.recreate && !churn->names[slot].empty()) {
-    const ObjectKey key{kind, scope, std::exchange(churn->names[slot], "")};
-    if (kind == Kind::kPod) pods_.Deleting(key.ns, key.name);
-    objects_->Remove(key, Finalizers::kRespect, [fail, ended](const Written& written) {
-      fail(written.error);
-      ended();
-    });
-    return;
-  }
-  Result<Value> made = from.MakeValue(MakingOf(churn->tick - 1, 1, scope));
-  if (made.ok() && kind == Kind::kPod && !PriorityClassFor(*made).is_null()) made = WithPriorityClass(*made);
-  Error error = made.ok() ? Error::Ok() : made.error();
-  const ObjectKey key = made.ok() ? KeyOf(kind, *made) : ObjectKey{};
-  // As upstream: what is still there stays as it is.
-  const bool there = error.ok() && kind == Kind::kPod && !pods_.Expect(*made, false, false).ok();
-  if (!error.ok() || there) {
-    fail(error);
-    loop_.inbox().Post(ended);
-    return;
-  }
-  objects_->Create(kind, *made, [this, churn, slot, key, fail, ended](const Written& written) {
-    if (!written.error.ok() && key.kind == Kind::kPod) pods_.Forget(key.ns, key.name);
-    if (!written.exists) fail(written.error);
-    if (written.error.ok() && churn->step->op.recreate) churn->names[slot] = key.name;
-    ended();
-  });
 }
 
 }  // namespace

@@ -286,6 +286,19 @@ TEST_F(LiveRunTest, UpdatesPutTheObjectAnewWithItsStatus) {
               HasSubstr("Node none is not there, so it cannot be updated"));
 }
 
+TEST_F(LiveRunTest, UpdatesOfPodsKeepWhatTheServerHasAdded) {
+  File("gated.yaml", PodText("name: p", "nodeSelector: {kept: \"yes\"}, schedulingGates: [{name: hold}], "));
+  File("free.yaml", PodText("name: p, labels: {now: free}", "tolerations: [{key: t, operator: Exists}], "));
+  EXPECT_EQ(ErrorOf("  - {opcode: createPods, count: 1, namespace: ns, podTemplatePath: gated.yaml,\n"
+                    "     skipWaitToCompletion: true}\n"
+                    "  - {opcode: updateAny, namespace: ns, templatePath: free.yaml}\n"),
+            "no error");
+  EXPECT_THAT(cluster_.Requests("PUT /api/v1/namespaces/ns/pods/p?"),
+              ElementsAre(AllOf(HasSubstr(R"("schedulingGates":[])"), HasSubstr(R"("nodeSelector":{"kept":"yes"})"),
+                                HasSubstr(R"("tolerations":[{"key":"t","operator":"Exists"}])"),
+                                HasSubstr(R"("labels":{"now":"free"})"))));
+}
+
 TEST_F(LiveRunTest, ASteadyStateReplacesPodsThatAreBound) {
   const LiveOutcome outcome =
       Run("  - {opcode: createPods, count: 2, steadyState: true, duration: 500ms, collectMetrics: true}\n");

@@ -38,11 +38,11 @@ std::vector<double> ThroughputSamples(const std::vector<Time>& bindings, Time be
   return samples;
 }
 
-std::optional<WorkloadResult::Live::Throughput> Summarize(std::vector<double> samples) {
+std::optional<Throughput> Summarize(std::vector<double> samples) {
   if (samples.empty()) return std::nullopt;
   std::sort(samples.begin(), samples.end());
   const auto at = [&](size_t percent) { return samples[(samples.size() * percent + 99) / 100 - 1]; };
-  WorkloadResult::Live::Throughput out;
+  Throughput out;
   out.average = std::accumulate(samples.begin(), samples.end(), 0.0) / static_cast<double>(samples.size());
   out.p50 = at(50);
   out.p90 = at(90);
@@ -69,7 +69,7 @@ Error LiveMeasurement::Start(Time now, Pods& pods, PodSelector selector) {
 Error LiveMeasurement::Stop(Time now, size_t nodes) {
   if (!on()) return Error("no metrics are being collected");
   selector_.reset();
-  WorkloadResult::Live& live = *result_.live;
+  LiveFigures& live = *result_.live;
   live.window_s += SecondsOf(now - began_);
   live.bound += bindings_.size();
   if (!bindings_.empty()) {

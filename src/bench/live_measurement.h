@@ -39,7 +39,7 @@ struct LivePod {
 // (v1.36.4). Times in order.
 std::vector<double> ThroughputSamples(const std::vector<Time>& bindings, Time began, Time ended);
 // Average and percentiles, as upstream has them; none without samples.
-std::optional<WorkloadResult::Live::Throughput> Summarize(std::vector<double> samples);
+std::optional<Throughput> Summarize(std::vector<double> samples);
 
 // Thread safety: none.
 class LiveMeasurement {

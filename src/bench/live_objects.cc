@@ -62,7 +62,7 @@ LiveObjects::CallPtr LiveObjects::Begin(const ObjectKey& key, Done done) {
   return call;
 }
 
-void LiveObjects::Finish(const CallPtr& call, Written written) {
+void LiveObjects::Finish(const CallPtr& call, const Written& written) {
   --under_way_;
   std::exchange(call->done, nullptr)(written);
 }
@@ -70,7 +70,7 @@ void LiveObjects::Finish(const CallPtr& call, Written written) {
 void LiveObjects::Fail(const CallPtr& call, const client::ApiStatus& status) {
   Written written;
   written.error = Error(call->key.Text() + ": " + client::TextOf(status));
-  Finish(call, std::move(written));
+  Finish(call, written);
 }
 
 bool LiveObjects::TryAgain(const CallPtr& call, const client::ApiStatus& status, std::function<void()> again) {
@@ -129,7 +129,7 @@ void LiveObjects::Took(const CallPtr& call, const Value& object) {
     made_[call->key] = {uid, true};
     written.object = object;
   }
-  Finish(call, std::move(written));
+  Finish(call, written);
 }
 
 // Whose is what exists already: ours if an answer was lost.
@@ -155,7 +155,7 @@ void LiveObjects::LookUp(const CallPtr& call) {
     } else {
       made_.erase(call->key);
     }
-    Finish(call, std::move(written));
+    Finish(call, written);
   });
 }
 

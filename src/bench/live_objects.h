@@ -91,7 +91,7 @@ class LiveObjects {
   using CallPtr = std::shared_ptr<Call>;
 
   CallPtr Begin(const ObjectKey& key, Done done);
-  void Finish(const CallPtr& call, Written written);
+  void Finish(const CallPtr& call, const Written& written);
   void Fail(const CallPtr& call, const client::ApiStatus& status);
   // Whether it was put off: `again` is called later.
   bool TryAgain(const CallPtr& call, const client::ApiStatus& status, std::function<void()> again);

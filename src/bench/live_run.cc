@@ -119,7 +119,7 @@ LiveOutcome LiveRun::Run() {
   unbuilt.workload = plan_.workload;
   unbuilt.not_built = plan_.not_built;
   if (!plan_.not_built.empty()) return {unbuilt, {}};
-  if (const Error error = Connect(); !error.ok()) return {error, {}};
+  if (Error error = Connect(); !error.ok()) return {error, {}};
   Result<WorkloadResult> result = Measure();
   ending_ = true;
   for (const auto& churn : churns_) churn->Stop();
@@ -149,7 +149,7 @@ Error LiveRun::Connect() {
   // Whoever cannot be reached, or does not let us in, says so before anything is made.
   std::optional<LiveAnswer> answer;
   requests_->Get("/api/v1/namespaces?limit=1", [&answer](const LiveAnswer& got) { answer = got; });
-  if (const Error error = Until(kNever, [&] { return answer.has_value(); }); !error.ok()) return error;
+  if (Error error = Until(kNever, [&] { return answer.has_value(); }); !error.ok()) return error;
   if (!answer->status.ok()) {
     const std::string server = answer->status.code == 0 ? "" : options_.server.server + ": ";  // else the text has it
     return Error(options_.server.source + ": " + server + client::TextOf(answer->status));
@@ -166,7 +166,7 @@ Error LiveRun::Connect() {
                                                    [this] { return random_.Next(); });
   reflector_->Complain([this](const std::string& sentence) { Warn(sentence); });
   reflector_->Start();
-  const Error error = Until(loop_.Now() + kListPatience, [this] { return reflector_->synced(); });
+  Error error = Until(loop_.Now() + kListPatience, [this] { return reflector_->synced(); });
   if (error.kind() == ErrorKind::kTimedOut) return Error("pods cannot be listed: " + reflector_->problem());
   return error;
 }
@@ -234,21 +234,21 @@ Error LiveRun::Until(Time end, const std::function<bool()>& done) {
 }
 
 Error LiveRun::Pass(Duration duration) {
-  const Error error = Until(loop_.Now() + duration, [] { return false; });
+  Error error = Until(loop_.Now() + duration, [] { return false; });
   return error.kind() == ErrorKind::kTimedOut ? Error::Ok() : error;
 }
 
 Error LiveRun::ForAll(int64_t count, const std::function<Error(int64_t)>& begin) {
   for (int64_t i = 0; i < count; ++i) {
-    if (const Error error = Until(kNever, [this] { return !objects_->full(); }); !error.ok()) return error;
-    if (const Error error = begin(i); !error.ok()) return error;
+    if (Error error = Until(kNever, [this] { return !objects_->full(); }); !error.ok()) return error;
+    if (Error error = begin(i); !error.ok()) return error;
     if (!not_built_.empty()) break;
   }
   return Until(kNever, [this] { return open_ == 0; });
 }
 
 Error LiveRun::AwaitPods() {
-  const Error error = Until(loop_.Now() + options_.timeout, [this] { return pods_.awaited() == 0; });
+  Error error = Until(loop_.Now() + options_.timeout, [this] { return pods_.awaited() == 0; });
   if (error.kind() != ErrorKind::kTimedOut) return error;
   return Error("after " + FormatDuration(options_.timeout) + " " + pods_.AwaitedText());
 }
@@ -277,7 +277,7 @@ Result<Value> LiveRun::WithPriority(const Value& pod) {
   if (!objects_->Has(KeyOf(Kind::kPriorityClass, needed))) {
     ++open_;
     objects_->Create(Kind::kPriorityClass, needed, [this](const Written& written) { End(written.error); });
-    if (const Error error = Until(kNever, [this] { return open_ == 0; }); !error.ok()) return error;
+    if (Error error = Until(kNever, [this] { return open_ == 0; }); !error.ok()) return error;
   }
   return WithPriorityClass(pod);
 }
@@ -329,7 +329,7 @@ Error LiveRun::CreateNamespaces(const Step& step) {
 Error LiveRun::CreateAny(const Step& step) {
   const Operation& op = step.op;
   if (op.namespace_)
-    if (const Error error = EnsureNamespace(*op.namespace_); !error.ok()) return error;
+    if (Error error = EnsureNamespace(*op.namespace_); !error.ok()) return error;
   return ForAll(op.count, [&](int64_t i) {
     Result<Value> made = step.templates[0].MakeValue(MakingOf(i, op.count, op.namespace_.value_or("")));
     if (made.ok() && step.templates[0].kind() == Kind::kPod) made = WithPriority(*made);
@@ -436,16 +436,16 @@ void LiveRun::PostBound(Kind kind, const Value& body, std::function<void()> then
 Error LiveRun::CreatePods(const Step& step, size_t index) {
   const Operation& op = step.op;
   const std::string ns = NamespaceOf(op, index);
-  if (const Error error = EnsureNamespace(ns); !error.ok()) return error;
+  if (Error error = EnsureNamespace(ns); !error.ok()) return error;
   if (op.collect_metrics)
     if (Error error = measurement_.Start(loop_.Now(), pods_.all(), {{ns}, {}}); !error.ok()) return error;
   if (op.steady_state) {
-    if (const Error error = CreateSteadily(step, ns); !error.ok()) return error;
+    if (Error error = CreateSteadily(step, ns); !error.ok()) return error;
   } else {
-    const Error error = ForAll(op.count, [&](int64_t i) { return BeginPod(step, ns, i, !op.skip_wait); });
+    Error error = ForAll(op.count, [&](int64_t i) { return BeginPod(step, ns, i, !op.skip_wait); });
     if (!error.ok()) return error;
     if (!op.skip_wait)
-      if (const Error late = AwaitPods(); !late.ok()) return late;
+      if (Error late = AwaitPods(); !late.ok()) return late;
   }
   return op.collect_metrics ? measurement_.Stop(loop_.Now(), objects_->Count(Kind::kNode)) : Error::Ok();
 }
@@ -529,7 +529,7 @@ void LiveRun::GoOn(const std::shared_ptr<Deletion>& deletion) {
 
 Error LiveRun::Churn(const Step& step, size_t index) {
   const std::string ns = NamespaceOf(step.op, index);
-  if (const Error error = EnsureNamespace(ns); !error.ok()) return error;
+  if (Error error = EnsureNamespace(ns); !error.ok()) return error;
   for (const ObjectTemplate& from : step.templates) {
     if (from.kind() != Kind::kPod) continue;
     const Result<Value> first = from.MakeValue({0, 1, ns, "", 0});

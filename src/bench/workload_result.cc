@@ -45,7 +45,7 @@ void SetTimes(const WorkloadResult& result, Value& out) {
 }
 
 void SetLive(const WorkloadResult& result, Value& out) {
-  const WorkloadResult::Live& live = *result.live;
+  const LiveFigures& live = *result.live;
   out.Set("pods_per_s", Rounded(result.PodsPerSecond()));
   out.Set("window_s", Rounded(live.window_s));
   out.Set("first_binding_s", Rounded(live.first_binding_s));

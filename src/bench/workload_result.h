@@ -15,6 +15,20 @@
 
 namespace berth::bench {
 
+// scheduler_perf's SchedulingThroughput: pods bound in each second, in pods a second.
+struct Throughput {
+  double average = 0, p50 = 0, p90 = 0, p95 = 0, p99 = 0;
+};
+
+// What real time shows.
+struct LiveFigures {
+  double window_s = 0;                             // how long was measured
+  size_t bound = 0;                                // measured pods, in that time
+  double first_binding_s = 0, last_binding_s = 0;  // since the measurement began; of several, the last one
+  std::optional<Throughput> throughput;            // none: there was no full second
+  std::optional<double> peak_mb;  // resident memory of the scheduler's process, since it began; none: it is unknown
+};
+
 struct WorkloadResult {
   std::string test_case, workload;
   size_t nodes = 0;                                   // at the end of the measurement
@@ -36,19 +50,7 @@ struct WorkloadResult {
   };
   std::optional<Comparison> comparison;
 
-  // Of a run on a real API server, in real time; it knows nothing of attempts.
-  struct Live {
-    double window_s = 0;                             // how long was measured
-    size_t bound = 0;                                // measured pods, in that time
-    double first_binding_s = 0, last_binding_s = 0;  // since the measurement began; of several, the last one
-    // scheduler_perf's SchedulingThroughput: pods bound in each second, in pods a second. None: there was no full one.
-    struct Throughput {
-      double average = 0, p50 = 0, p90 = 0, p95 = 0, p99 = 0;
-    };
-    std::optional<Throughput> throughput;
-    std::optional<double> peak_mb;  // resident memory of the scheduler's process, since it began; none: it is unknown
-  };
-  std::optional<Live> live;
+  std::optional<LiveFigures> live;  // of a run on a real API server, which knows nothing of attempts
 
   double CpuMicrosPerPod() const {
     return pods ? static_cast<double>(attempt_ns) / 1e3 / static_cast<double>(pods) : 0;

@@ -136,8 +136,8 @@ std::string LiveTableText(const std::vector<bench::WorkloadResult>& results) {
   if (processes) head.insert(head.end(), {"CPU us/POD", "PEAK MB"});
   Table table(std::move(head));
   for (const bench::WorkloadResult& result : results) {
-    const bench::WorkloadResult::Live& live = *result.live;
-    const auto rate = [&](double bench::WorkloadResult::Live::Throughput::*one) {
+    const bench::LiveFigures& live = *result.live;
+    const auto rate = [&](double bench::Throughput::*one) {
       return live.throughput ? LiveNumber(*live.throughput.*one, 0) : "-";
     };
     std::vector<std::string> row{result.test_case,
@@ -146,9 +146,9 @@ std::string LiveTableText(const std::vector<bench::WorkloadResult>& results) {
                                  std::to_string(result.pods),
                                  std::to_string(result.scheduled),
                                  LiveNumber(result.PodsPerSecond(), 0),
-                                 rate(&bench::WorkloadResult::Live::Throughput::p50),
-                                 rate(&bench::WorkloadResult::Live::Throughput::p90),
-                                 rate(&bench::WorkloadResult::Live::Throughput::p99),
+                                 rate(&bench::Throughput::p50),
+                                 rate(&bench::Throughput::p90),
+                                 rate(&bench::Throughput::p99),
                                  LiveNumber(live.first_binding_s, 3),
                                  LiveNumber(live.last_binding_s, 3)};
     if (processes) {

@@ -31,7 +31,6 @@ class LiveRunTest : public ::testing::Test {
     folder_ = (std::filesystem::temp_directory_path() / "berth-live-XXXXXX").string();
     ASSERT_NE(mkdtemp(folder_.data()), nullptr);
     folder_ += "/";
-    options_.server = cluster_.config();
     options_.timeout = Duration::Seconds(20);
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
@@ -42,6 +41,7 @@ class LiveRunTest : public ::testing::Test {
     if (!file.errors.empty()) return {Error(file.errors[0]), {}};
     Result<WorkloadPlan> plan = MakePlan(file.cases[0], file.cases[0].workloads[0], file.folder);
     if (!plan.ok()) return {plan.error(), {}};
+    options_.server = cluster_.config();
     return RunLive(plan.value(), clock_, options_);
   }
   std::string ErrorOf(const std::string& ops) {
@@ -192,7 +192,7 @@ TEST_F(LiveRunTest, WhatCannotBeDeletedIsNamed) {
 
 TEST_F(LiveRunTest, AServerThatDoesNotLetUsInIsAskedForNothingElse) {
   cluster_.rules = {{"GET", "/api/v1/namespaces", {403, client::StatusJson(403, "not you"), ""}, 1, false}};
-  EXPECT_EQ(ErrorOf(kSmall), "test: " + options_.server.server + ": not you");
+  EXPECT_EQ(ErrorOf(kSmall), "test: " + cluster_.config().server + ": not you");
   EXPECT_THAT(cluster_.Requests("POST"), IsEmpty());
 }
 
@@ -330,7 +330,7 @@ TEST_F(LiveRunTest, WhatIsNotBuiltIsSaidAndNothingIsLeft) {
 TEST_F(LiveRunTest, NamespacesThatNobodyCleansUpAreReleased) {
   cluster_.has_controller = false;
   LiveLoop loop(clock_);
-  auto requests = LiveRequests::Connect(options_.server, loop.inbox(), nullptr);
+  auto requests = LiveRequests::Connect(cluster_.config(), loop.inbox(), nullptr);
   ASSERT_TRUE(requests.ok());
   LiveObjects objects(**requests, loop, "mark");
   objects.Create(Kind::kNamespace, Value::Object({{"metadata", Value::Object({{"name", Value::String("ns")}})}}),

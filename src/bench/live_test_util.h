@@ -21,7 +21,7 @@
 
 namespace berth::bench {
 
-// Thread safety: set up before the run; asked after it.
+// Thread safety: set up before config is asked for; asked after the run.
 class FakeCluster {
  public:
   FakeCluster()
@@ -37,7 +37,10 @@ class FakeCluster {
   FakeCluster(const FakeCluster&) = delete;
   FakeCluster& operator=(const FakeCluster&) = delete;
 
-  client::Kubeconfig config() const { return server_.config(); }
+  client::Kubeconfig config() {
+    server_.Settle();  // what was set up before is seen by those who answer
+    return server_.config();
+  }
   // Pods are bound as soon as they are there.
   bool binds = true;
   // Deleted namespaces go at once, as if a controller saw to it.
@@ -54,6 +57,7 @@ class FakeCluster {
   std::function<void(const client::FakeRequest&)> on_request;
 
   void Put(const std::string& path, const std::string& json) {
+    const std::lock_guard lock(mutex_);
     std::vector<FieldError> errors;
     objects_[path] = ParseJson(json, errors);
   }

@@ -153,7 +153,9 @@ bool PlainReply::ReadFilter(FilterReply& reply) {
 }
 
 bool PlainReply::Score(ScoreReply& reply) {
-  auto& [host, score] = reply.scores.emplace_back();
+  auto& scored_node = reply.scores.emplace_back();
+  std::string_view& host = scored_node.first;
+  int64_t& score = scored_node.second;
   bool named = false, scored = false;
   return Members([&](std::string_view key) {
     if (KeyMatches(key, "Host")) return !std::exchange(named, true) && Text(host);

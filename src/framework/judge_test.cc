@@ -325,6 +325,45 @@ TEST_F(JudgeTest, ASampleEndsWithOneMoreThanAnExtenderIsAskedAbout) {
   }
 }
 
+TEST_F(JudgeTest, ASampleIsOfWhatPreFilterLeftAndCountsNominatedPods) {
+  constexpr size_t kNodes = 1500;
+  for (size_t i = 0; i < kNodes; ++i) cluster_.Add(MakeNode("n" + std::to_string(i)));
+  // Half of the nodes; among the first of these, some are kept for others, and one far behind fails.
+  maker_.PreFilter("half", [] {
+    PreFilterOutcome outcome;
+    outcome.node_names.emplace();
+    for (size_t i = 0; i < kNodes; i += 2) outcome.node_names->push_back("n" + std::to_string(i));
+    return outcome;
+  });
+  for (const char* node : {"n0", "n2", "n4", "n40"})
+    cluster_.Add(MakePod(std::string("for-") + node).Priority(9).Nominated(node));
+  maker_.Filter("lonely", [](const PluginState*, const NodeBatch& nodes, Rejections& out) {
+    for (size_t i = 0; i < nodes.size(); ++i)
+      if (nodes.active()[i] && !nodes.pods(i).empty()) out.Reject(i, out.Intern(Verdict(Code::kUnschedulable, "no")));
+    return Error::Ok();
+  });
+  maker_.parts.percentage_of_nodes_to_score = 20;
+  JudgeOptions options;
+  options.score = false;
+  options.sample = true;
+  Judgement some = Run(options);
+  EXPECT_EQ(some.kind, Kind::kFits);
+  EXPECT_EQ(some.eligible, kNodes / 2);
+  ASSERT_GE(some.feasible.size(), 151u) << "a fifth of those that are left, and one";
+  EXPECT_LT(some.evaluated, kNodes / 2);
+  EXPECT_THAT(std::vector<Row>(some.feasible.begin(), some.feasible.begin() + 4), ElementsAre(6, 8, 10, 12));
+  EXPECT_EQ(std::count(some.feasible.begin(), some.feasible.end(), 40u), 0);
+
+  maker_.FilterNodes("fails far behind",
+                     [](const NodeView& node) { return node.name() == "n1000" ? Verdict::Fail("broken") : Verdict(); });
+  EXPECT_EQ(Run(options).kind, Kind::kFits) << "as upstream, which does not get there either";
+  options.start = 900;
+  EXPECT_EQ(Run(options).kind, Kind::kFailed);
+  options.start = 0;
+  options.sample = false;
+  EXPECT_EQ(Run(options).kind, Kind::kFailed);
+}
+
 TEST_F(JudgeTest, ExplicitPercentagesFindAsManyNodesAsUpstream) {
   struct Case {
     int32_t percent;

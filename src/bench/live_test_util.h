@@ -2,6 +2,7 @@
 // An API server for tests of live runs: keeps objects, tells of pods, and binds them as a scheduler would.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -180,10 +181,18 @@ class FakeCluster {
         event = std::move(events_.front());
         events_.pop_front();
       }
-      const std::shared_ptr<client::FakeWatch> watch =
-          event.lists > 0 ? server_.WaitForWatch(event.lists - 1) : nullptr;
-      if (watch) watch->Event(event.type, event.object);
+      if (event.lists > 0 && AwaitWatch(event.lists))
+        server_.WaitForWatch(event.lists - 1)->Event(event.type, event.object);
     }
+  }
+  // False: the run has ended, or another has begun, and no watch has come. Then nobody wants to hear.
+  bool AwaitWatch(size_t lists) {
+    while (server_.watches() < lists) {
+      std::unique_lock lock(mutex_);
+      const auto late = [&] { return over_ || lists_ > lists; };
+      if (changed_.wait_for(lock, std::chrono::milliseconds(1), late)) return false;
+    }
+    return true;
   }
 
   std::mutex mutex_;

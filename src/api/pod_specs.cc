@@ -49,7 +49,7 @@ void PodSpecs::Keep(const Pod& pod) {
   round_.push_back(hash);
 }
 
-// For one more spec with so many bytes.
+// For one more spec of this size.
 void PodSpecs::MakeRoom(size_t bytes) {
   while (!round_.empty() && (round_.size() >= most_ || bytes_ + bytes > most_bytes_)) {
     const uint64_t hash = round_.front();

@@ -26,7 +26,7 @@ class PodSpecs {
   // What is read is larger than its bytes, and it is kept when its pods are gone: of huge specs nothing is kept.
   static constexpr size_t kMaxSpecBytes = size_t{16} << 10;
 
-  // At most so many are kept, with so many bytes in all; of those, whichever nobody has asked for lately go first.
+  // Keeps at most `most` specs and `most_bytes` of their bytes. Those that were not found lately go first.
   explicit PodSpecs(size_t most = 4096, size_t most_bytes = size_t{4} << 20) : most_(most), most_bytes_(most_bytes) {}
 
   // A pod is going to be read: nothing was found yet.
@@ -45,7 +45,7 @@ class PodSpecs {
   struct Entry {
     Pod pod;
     std::string bytes;  // that count, of its spec
-    bool used = false;  // since it was last passed over
+    bool used = false;  // since the last look for room
   };
   void MakeRoom(size_t bytes);
 

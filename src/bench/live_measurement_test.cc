@@ -33,7 +33,7 @@ TEST(ThroughputSamplesTest, TheFirstSecondWithABindingIsLeftOut) {
 
 TEST(ThroughputSamplesTest, SecondsWithoutABindingShareWhatTheNextBrings) {
   EXPECT_THAT(Samples({0.5, 3.1, 3.2, 3.3}, 4.2), ElementsAre(1, 1, 1));
-  EXPECT_THAT(Samples({0.5, 1.5}, 9), ElementsAre(1));  // the silence at the end is no sample
+  EXPECT_THAT(Samples({0.5, 1.5}, 9), ElementsAre(1));  // the silence at the end is not a sample
 }
 
 TEST(ThroughputSamplesTest, PercentilesAreUpstreams) {

@@ -64,7 +64,7 @@ class LiveObjects {
   void Replace(const ObjectKey& key, const std::string& subresource, const Value& body, Done done);
   void Read(const ObjectKey& key, Done done);
   // At once: without a grace period. It is forgotten when it is gone, which an object with finalizers is not unless
-  // they are stripped, nor a namespace. One that is gone already is no error.
+  // they are stripped, nor a namespace. One that is gone already is not an error.
   void Remove(const ObjectKey& key, Finalizers finalizers, Done done);
 
   // It was made, and not deleted by us. Somebody else may have.

@@ -17,7 +17,7 @@ namespace berth::extender_client {
 // Answers name hundreds of nodes, so reading them costs more than all else that is done about a pod. What is out of the
 // ordinary (an escape in a text that matters, a field that comes twice, null for a name, a number that is not whole,
 // anything malformed) ends it, and the answer is read by who knows all of Go's rules; both come to the same where this
-// one comes to an end. What is passed over is checked as strictly.
+// one comes to an end. What is skipped is checked just as strictly.
 class PlainReply {
  public:
   // REQUIRES: text outlives it.

@@ -93,7 +93,7 @@ TEST(PlainReplyTest, LeavesTheUnusualToOthers) {
     EXPECT_FALSE(ReadsScores(body)) << body;
 }
 
-// An escape in a text that matters makes no difference to what is read, only to who reads it.
+// An escape in a text that matters changes which reader reads it, not what is read.
 TEST(PlainReplyTest, ComesToWhatTheOtherReaderComesTo) {
   const std::vector<std::pair<std::string, std::string>> filters = {
       {R"({"NodeNames":["a","b"]})", R"({"NodeNames":["\u0061","b"]})"},

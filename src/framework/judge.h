@@ -150,7 +150,7 @@ std::optional<Ruling> FindGate(const Profile& profile, const Pod& pod);
 size_t FeasibleNodesToFind(int32_t percent, size_t nodes);
 // The same with upstream's own choice of a percentage, for who pays per node: an extender that is sent them.
 size_t AdaptiveNodesToFind(size_t nodes);
-// Of so many that PreFilter left, how many an extender is asked about.
+// How many nodes an extender is asked about when PreFilter left `nodes` of them.
 size_t NodesToAsk(const Profile& profile, size_t nodes);
 
 // What PostFilter as a whole said, and whose word it is.

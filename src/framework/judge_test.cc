@@ -287,7 +287,7 @@ TEST_F(JudgeTest, ASampleEndsWithOneMoreThanAnExtenderIsAskedAbout) {
   constexpr size_t kNodes = 2000;
   for (size_t i = 0; i < kNodes; ++i)
     cluster_.Add(MakeNode("n" + std::to_string(i)).Label("topology.kubernetes.io/zone", i < 700 ? "a" : "b"));
-  for (const int passes : {1, 3, 500, 5000}) {  // one node of so many fits
+  for (const int passes : {1, 3, 500, 5000}) {  // one node in `passes` fits
     SCOPED_TRACE(passes);
     maker_ = {};
     maker_.FilterNodes("f", [&](const NodeView& node) {

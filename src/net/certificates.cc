@@ -17,19 +17,12 @@
 #include <utility>
 
 #include "net/certificate_pem.h"
+#include "net/freeing.h"
 
 namespace berth::net {
 namespace {
 
 constexpr char kUserUid[] = "1.3.6.1.4.1.57683.2";
-
-template <auto free_function>
-struct Freeing {
-  template <class T>
-  void operator()(T* pointer) const {
-    free_function(pointer);
-  }
-};
 
 std::string Utf8(const ASN1_STRING* text) {
   unsigned char* bytes = nullptr;

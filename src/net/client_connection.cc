@@ -50,7 +50,7 @@ std::optional<SocketAddress> Numeric(const std::string& host, in_port_t port) {
 }
 
 // Of a wait that ended without what was waited for.
-Error ErrorOf(Wake wake) {
+Error WakeError(Wake wake) {
   return wake == Wake::kTimeout ? Error("timed out", ErrorKind::kTimedOut) : Error("cancelled", ErrorKind::kCancelled);
 }
 
@@ -114,7 +114,7 @@ Task<Connector::Addresses> Connector::Find(Deadline deadline, Cancellable* cance
   const Wake wake = co_await waiter->watch.Wait(Watch::For::kTime);
   if (waiter->found) co_return std::move(*waiter->found);
   if (const std::shared_ptr<Lookup> under_way = lookup_.lock()) std::erase(under_way->waiters, waiter);
-  const Error late = ErrorOf(wake);
+  const Error late = WakeError(wake);
   co_return late.Wrap("looking up " + host_);
 }
 
@@ -150,7 +150,7 @@ Task<Result<std::unique_ptr<Connection>>> Connector::ConnectTo(const SocketAddre
   int problem = ::connect(fd, address->get(), address->length) == 0 ? 0 : errno;
   if (problem == EINPROGRESS) {
     const Wake wake = co_await watch.Wait(Watch::For::kWrite);
-    if (wake != Wake::kReady) co_return Named(ErrorOf(wake).Wrap("connecting"));
+    if (wake != Wake::kReady) co_return Named(WakeError(wake).Wrap("connecting"));
     socklen_t length = sizeof(problem);
     ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &problem, &length);
   }

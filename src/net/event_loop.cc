@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cassert>
 #include <cerrno>
+#include <condition_variable>
 #include <cstdint>
 #include <cstring>
 #include <map>
@@ -35,6 +36,7 @@ constexpr int kRoundsPerTurn = 4;
 constexpr int kTurnsInARow = 8;
 // A turn that takes this part of the spacing has enough to do: it is not one of those that are to be fewer.
 constexpr int kLongTurn = 8;
+constexpr std::chrono::hours kLongestTurn{1};
 
 Result<std::vector<SocketAddress>> Lookup(const std::string& host, const std::string& port) {
   addrinfo hints = {};
@@ -101,46 +103,43 @@ struct EventLoop::Impl {
     return ::epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0;
   }
   void Post(std::function<void()> call) {
+    Tell([&] { posted.push_back(std::move(call)); });
+  }
+  // Makes a change, which the loop sees before it sleeps again.
+  template <class Change>
+  void Tell(Change&& change) {
     bool asleep = false;
     {
       const std::lock_guard lock(mutex);
-      posted.push_back(std::move(call));
+      change();
       asleep = std::exchange(sleeping, false);
     }
-    if (asleep) Wake();
-  }
-  void Wake() const {
+    if (!asleep) return;
     const uint64_t one = 1;
     [[maybe_unused]] const ssize_t ignored = ::write(wake, &one, sizeof(one));
   }
-  void End() {
-    bool asleep = false;
-    {
-      const std::lock_guard lock(mutex);
-      ending = true;
-      asleep = std::exchange(sleeping, false);
-    }
-    if (asleep) Wake();
-  }
-  void Run();
-  void Space(bool unfinished);
+  bool Turn(std::chrono::nanoseconds longest);
+  std::chrono::nanoseconds Space(std::chrono::nanoseconds longest);
   bool RunPosted();
   void RunTimers();
-  int Timeout() const;
+  int Timeout(std::chrono::nanoseconds longest) const;
 
   int epoll = -1, wake = -1;
   std::thread thread;
   std::atomic<std::thread::id> id;
 
   std::mutex mutex;
+  std::condition_variable wakers;  // of a loop that is waiting for credit
   // Under mutex.
   std::vector<std::function<void()>> posted;
   bool sleeping = false;  // and nobody has woken it yet
+  bool woken = false;     // the next turn does not wait
   bool ending = false;
 
   // The loop's thread.
   std::chrono::nanoseconds spacing{0};
-  Deadline turn_began{};  // of the turn before
+  Deadline turn_began{};    // of the turn before
+  bool unfinished = false;  // it has left something to do
   // The time up to which turns are paid for, one spacing each; as far ahead of the clock as credit is used up.
   Deadline paid_until{};
   std::vector<std::function<void()>> running;
@@ -181,56 +180,63 @@ void EventLoop::Impl::RunTimers() {
 }
 
 // For epoll_wait, rounded up.
-int EventLoop::Impl::Timeout() const {
-  if (timers.empty()) return -1;
-  const auto left = timers.begin()->first.first - steady_clock::now();
-  const int64_t millis = std::chrono::ceil<std::chrono::milliseconds>(left).count();
+int EventLoop::Impl::Timeout(std::chrono::nanoseconds longest) const {
+  if (!timers.empty())
+    longest = std::min<std::chrono::nanoseconds>(longest, timers.begin()->first.first - steady_clock::now());
+  const int64_t millis = std::chrono::ceil<std::chrono::milliseconds>(longest).count();
   return static_cast<int>(std::clamp<int64_t>(millis, 0, 3'600'000));
 }
 
-// Between two turns: waits while there is no credit for the next. What is posted meanwhile wakes nobody, which is the
-// point. `unfinished`: the turn before has left something to do.
-void EventLoop::Impl::Space(bool unfinished) {
-  if (spacing.count() == 0 || unfinished) return;
+// Between two turns: waits while there is no credit for the next, and returns what is left of `longest`. What is posted
+// meanwhile wakes nobody, which is the point.
+std::chrono::nanoseconds EventLoop::Impl::Space(std::chrono::nanoseconds longest) {
+  if (spacing.count() == 0 || unfinished || longest.count() == 0) return longest;
   const Deadline now = steady_clock::now();
-  if (now - turn_began < spacing / kLongTurn) paid_until = std::max(paid_until, now) + spacing;
-  const auto over = paid_until - now - kTurnsInARow * spacing;
-  if (over > over.zero()) std::this_thread::sleep_for(over);
+  if (now - turn_began < spacing / kLongTurn) {
+    // Turns that were shorter than they paid for leave no debt that would have to be slept off in one piece.
+    paid_until = std::min(std::max(paid_until, now) + spacing, now + (kTurnsInARow + 1) * spacing);
+  }
+  const std::chrono::nanoseconds over = paid_until - now - kTurnsInARow * spacing;
+  if (over <= over.zero()) return longest;
+  std::unique_lock lock(mutex);
+  wakers.wait_for(lock, std::min(over, longest), [this] { return woken; });
+  lock.unlock();
+  return std::max<std::chrono::nanoseconds>(longest - (steady_clock::now() - now), over.zero());
 }
 
-void EventLoop::Impl::Run() {
+// False: it has ended.
+bool EventLoop::Impl::Turn(std::chrono::nanoseconds longest) {
   std::array<epoll_event, kEventsPerTurn> events;
-  bool unfinished = false;
-  for (;;) {
-    Space(unfinished);
-    int timeout = 0;
-    {
-      const std::lock_guard lock(mutex);
-      if (posted.empty()) {
-        if (ending && waiters == 0) return;
-        sleeping = true;
-        timeout = Timeout();
-      }
+  longest = Space(longest);
+  int timeout = 0;
+  {
+    const std::lock_guard lock(mutex);
+    if (posted.empty() && !woken) {
+      if (ending && waiters == 0) return false;
+      timeout = Timeout(longest);
+      sleeping = timeout > 0;
     }
-    const int count = ::epoll_wait(epoll, events.data(), static_cast<int>(events.size()), timeout);
-    {
-      const std::lock_guard lock(mutex);
-      sleeping = false;
-    }
-    if (spacing.count() != 0) turn_began = steady_clock::now();
-    // What a turn tells the scheduling thread wakes it once.
-    const util::Inbox::Batch letters;
-    for (int i = 0; i < count; ++i) {
-      if (auto* state = static_cast<Watch::State*>(events[static_cast<size_t>(i)].data.ptr))
-        state->Happened(events[static_cast<size_t>(i)].events);
-    }
-    gone.clear();
-    RunTimers();
-    int rounds = 0;
-    while (rounds < kRoundsPerTurn && RunPosted()) ++rounds;
-    unfinished = rounds == kRoundsPerTurn;
-    gone.clear();
+    woken = false;
   }
+  const int count = ::epoll_wait(epoll, events.data(), static_cast<int>(events.size()), timeout);
+  {
+    const std::lock_guard lock(mutex);
+    sleeping = woken = false;
+  }
+  if (spacing.count() != 0) turn_began = steady_clock::now();
+  // What a turn tells the scheduling thread wakes it once.
+  const util::Inbox::Batch letters;
+  for (int i = 0; i < count; ++i) {
+    if (auto* state = static_cast<Watch::State*>(events[static_cast<size_t>(i)].data.ptr))
+      state->Happened(events[static_cast<size_t>(i)].events);
+  }
+  gone.clear();
+  RunTimers();
+  int rounds = 0;
+  while (rounds < kRoundsPerTurn && RunPosted()) ++rounds;
+  unfinished = rounds == kRoundsPerTurn;
+  gone.clear();
+  return true;
 }
 
 EventLoop::EventLoop() : impl_(std::make_shared<Impl>()) {}
@@ -243,13 +249,28 @@ void EventLoop::Start() {
   impl_->thread = std::thread([impl = impl_.get()] {
     const util::CrashStack stack;  // handlers may call plugins
     impl->id = std::this_thread::get_id();
-    impl->Run();
+    while (impl->Turn(kLongestTurn)) continue;
+  });
+}
+
+void EventLoop::Turn(std::chrono::nanoseconds longest) {
+  impl_->id.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  impl_->Turn(longest);
+}
+
+void EventLoop::Wake() {
+  // The loop's thread is awake, and looks before it sleeps.
+  if (InThread()) return;
+  impl_->Tell([this] {
+    impl_->woken = true;
+    impl_->wakers.notify_one();
   });
 }
 
 void EventLoop::Join() {
-  impl_->End();
-  if (impl_->thread.joinable()) impl_->thread.join();
+  impl_->Tell([this] { impl_->ending = true; });
+  if (impl_->thread.joinable()) return impl_->thread.join();
+  while (impl_->Turn(kLongestTurn)) continue;
 }
 
 void EventLoop::Post(std::function<void()> call) { impl_->Post(std::move(call)); }

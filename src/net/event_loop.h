@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// EventLoop: one thread that waits for many file descriptors.
+// EventLoop: waits for many file descriptors, on a thread of its own or as a guest on somebody's.
 #pragma once
 
 #include <sys/socket.h>
 
+#include <chrono>
 #include <coroutine>
 #include <functional>
 #include <memory>
@@ -13,6 +14,7 @@
 #include "berth/clock.h"
 #include "berth/error.h"
 #include "util/deadline.h"
+#include "util/inbox.h"
 
 namespace berth::net {
 
@@ -27,13 +29,13 @@ struct SocketAddress {
   const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
 };
 
-// Thread safety: Post and InThread from any thread, also after Join (then nothing comes of it); the rest from the
-// owner.
-class EventLoop {
+// Thread safety: Post, Wake and InThread from any thread, also after Join (then nothing comes of it); the rest from the
+// owner. "The loop's thread" is the one that Start begins; without Start, the one that takes turns.
+class EventLoop final : public util::Inbox::Guest {
  public:
   EventLoop();
   // REQUIRES: joined, or never started.
-  ~EventLoop();
+  ~EventLoop() override;
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
 
@@ -43,7 +45,11 @@ class EventLoop {
   void set_spacing(Duration spacing);
 
   void Start();
-  // Returns when nobody waits for anything any more; whoever wants that ends what is under way first.
+  // One turn of a loop that was not started. REQUIRES: not called within a turn.
+  void Turn(std::chrono::nanoseconds longest) override;
+  void Wake() override;
+  // Returns when nobody waits for anything any more; whoever wants that ends what is under way first. Without Start the
+  // turns that this takes are taken here.
   void Join();
 
   void Post(std::function<void()> call);

@@ -418,7 +418,7 @@ Result<std::unique_ptr<HttpClient>> HttpClient::Create(const ClientOptions& opti
     make(impl->streams, impl->stream_limits);
   }
   impl->loop->set_spacing(options.gather);
-  impl->loop->Start();
+  if (options.own_thread) impl->loop->Start();
   return std::unique_ptr<HttpClient>(new HttpClient(std::move(impl)));
 }
 
@@ -452,5 +452,7 @@ std::unique_ptr<ResponseStream> HttpClient::Stream(ClientRequest request, OnHead
 }
 
 void HttpClient::Post(std::function<void()> call) { impl_->loop->Post(std::move(call)); }
+
+util::Inbox::Guest& HttpClient::guest() { return *impl_->loop; }
 
 }  // namespace berth::net

@@ -16,6 +16,7 @@
 #include "net/http.h"
 #include "net/tls.h"
 #include "util/deadline.h"
+#include "util/inbox.h"
 
 namespace berth::net {
 
@@ -36,6 +37,9 @@ struct ClientOptions {
   // Answers and pieces that keep coming are taken together, this far apart at the most: fewer wake-ups, more in each.
   // 0: each as it comes. What comes after a pause is not kept waiting.
   Duration gather;
+  // Without it nothing happens but in turns of guest(), which the owner sees to; the client's thread is the one that
+  // takes them.
+  bool own_thread = true;
   uint64_t max_response_bytes = uint64_t{1} << 30;  // of a body that Send collects
   size_t max_header_bytes = size_t{64} << 10;
   // Over HTTP/2: how long a server may be silent while somebody waits, before it is asked whether it is there, and how
@@ -114,6 +118,8 @@ class HttpClient {
                                                        OnEnd on_end);
   // Calls `call` on the client's thread, also if the client is about to end: its destructor waits for that.
   void Post(std::function<void()> call);
+  // Of a client without a thread. The client's end takes the turns that it needs itself.
+  util::Inbox::Guest& guest();
 
  private:
   struct Impl;

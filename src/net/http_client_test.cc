@@ -6,7 +6,9 @@
 #include <atomic>
 #include <future>
 #include <mutex>
+#include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "net/http_client_test_util.h"
@@ -27,6 +29,92 @@ TEST(HttpClient, SendsAndReceives) {
   EXPECT_EQ(head->body, "");
   EXPECT_EQ(head->content_type, "text/plain");
   EXPECT_EQ(Text(Ask(*client, Request("DELETE", "/b"))), "DELETE /b? ");
+}
+
+TEST(HttpClient, WithoutAThreadItWorksInTheTurnsOfItsGuest) {
+  const auto server = Serve();
+  ClientOptions options;
+  options.own_thread = false;
+  options.gather = Duration::Millis(1);
+  auto client = ClientOf(server->port(), options);
+  util::Inbox inbox;
+  inbox.set_guest(&client->guest());
+  std::string said;
+  const std::thread::id here = std::this_thread::get_id();
+  for (int i = 0; i < 50; ++i) {
+    client->Send(Request("GET", "/" + std::to_string(i)), [&](const Result<HttpResponse>& response) {
+      EXPECT_EQ(std::this_thread::get_id(), here);
+      inbox.Post([&, text = Text(response)] { said = text; });
+    });
+    while (said.empty()) {
+      ASSERT_TRUE(inbox.WaitFor(std::chrono::seconds(60)));
+      inbox.Drain();
+    }
+    EXPECT_EQ(std::exchange(said, ""), "GET /" + std::to_string(i) + "? ");
+  }
+  // What others post, to the client or to the inbox, wakes the thread that sleeps in a turn.
+  for (const bool to_client : {true, false}) {
+    const auto letter = [&] { said = "posted"; };
+    std::thread other([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      to_client ? client->Post([&] { inbox.Post(letter); }) : inbox.Post(letter);
+    });
+    const auto began = std::chrono::steady_clock::now();
+    ASSERT_TRUE(inbox.WaitFor(std::chrono::seconds(60)));
+    EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(30)) << "nobody has woken it";
+    other.join();
+    inbox.Drain();
+    EXPECT_EQ(std::exchange(said, ""), "posted");
+  }
+  inbox.set_guest(nullptr);
+}
+
+TEST(HttpClient, TurnsInARowLeaveNoDebtToASleeper) {
+  ClientOptions options;
+  options.url = "http://127.0.0.1:1";
+  options.own_thread = false;
+  options.gather = Duration::Millis(500);
+  const auto client = ClientOf(0, options);
+  util::Inbox::Guest& guest = client->guest();
+  for (int i = 0; i < 100; ++i) guest.Turn(std::chrono::milliseconds(1));
+  // Nothing is as far away as a hundred times the spacing, and a letter waits for none of it.
+  bool posted = false;
+  client->Post([&] { posted = true; });
+  auto began = std::chrono::steady_clock::now();
+  guest.Turn(std::chrono::seconds(60));
+  EXPECT_TRUE(posted);
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(20));
+  std::thread other([&] { guest.Wake(); });
+  other.join();
+  began = std::chrono::steady_clock::now();
+  guest.Turn(std::chrono::seconds(60));
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(20));
+}
+
+TEST(HttpClient, WithoutAThreadItsEndAnswersWhatIsUnderWay) {
+  std::mutex mutex;
+  std::vector<Respond> held;
+  const auto server = Serve([&](const HttpRequest&, const Respond& respond) {
+    const std::lock_guard lock(mutex);
+    held.push_back(respond);
+  });
+  ClientOptions options;
+  options.own_thread = false;
+  auto client = ClientOf(server->port(), options);
+  int answered = 0;
+  const auto count = [&](const Result<HttpResponse>& response) {
+    EXPECT_FALSE(response.ok());
+    ++answered;
+  };
+  client->Send(Request("GET", "/"), count);
+  const auto asked = [&] {
+    const std::lock_guard lock(mutex);
+    return !held.empty();
+  };
+  while (!asked()) client->guest().Turn(std::chrono::milliseconds(1));
+  client->Send(Request("GET", "/never"), count);  // has had no turn
+  client = nullptr;
+  EXPECT_EQ(answered, 2);
 }
 
 TEST(HttpClient, PutsThePrefixBeforeEveryPath) {

@@ -6,7 +6,7 @@
 namespace berth::net {
 namespace {
 
-char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
+char LowerChar(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
 
 bool IsTokenCharacter(char c) {
   if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')) return true;
@@ -16,7 +16,7 @@ bool IsTokenCharacter(char c) {
 }  // namespace
 
 bool EqualIgnoringCase(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, [](char x, char y) { return Lower(x) == Lower(y); });
+  return std::ranges::equal(a, b, [](char x, char y) { return LowerChar(x) == LowerChar(y); });
 }
 
 std::string_view StatusText(int status) {

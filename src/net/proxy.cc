@@ -12,6 +12,8 @@
 #include <optional>
 #include <utility>
 
+#include "util/text.h"
+
 namespace berth::net {
 namespace {
 
@@ -59,19 +61,6 @@ bool InRange(const Address& address, bool is_four, std::string_view range) {
     if ((address[i] & mask) != ((*start)[i] & mask)) return false;
   }
   return true;
-}
-
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  std::ranges::transform(lower, lower.begin(),
-                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; });
-  return lower;
-}
-
-std::string_view Trimmed(std::string_view text) {
-  while (!text.empty() && static_cast<unsigned char>(text.front()) <= ' ') text.remove_prefix(1);
-  while (!text.empty() && static_cast<unsigned char>(text.back()) <= ' ') text.remove_suffix(1);
-  return text;
 }
 
 // Host and port of "host", "host:port", "[six]" and "[six]:port"; an address of many colons is a host.
@@ -123,7 +112,7 @@ std::optional<std::string> Decoded(std::string_view text) {
 Result<Proxy> ParseProxy(std::string_view text) {
   Proxy proxy;
   const size_t scheme_end = text.find("://");
-  const std::string scheme = Lower(text.substr(0, std::min(scheme_end, text.size())));
+  const std::string scheme = util::Lower(text.substr(0, std::min(scheme_end, text.size())));
   if (scheme_end == std::string_view::npos)
     return Error("a proxy's URL must begin with http://, https:// or socks5://");
   if (scheme == "socks5") {
@@ -179,13 +168,13 @@ ProxyEnvironment ProxyEnvironment::Read() {
 std::string ProxyEnvironment::For(const Url& server) const {
   const std::string& proxy = server.tls ? https : http;
   if (proxy.empty() || (!server.tls && cgi)) return "";
-  const std::string host = Lower(server.host);
+  const std::string host = util::Lower(server.host);
   const std::optional<Address> address = ParseAddress(host);
   if (host == "localhost" || (address && IsLoopback(*address))) return "";
   std::string_view entries = none;
   while (!entries.empty()) {
     const size_t comma = std::min(entries.find(','), entries.size());
-    const std::string entry = Lower(Trimmed(entries.substr(0, comma)));
+    const std::string entry = util::Lower(util::Trimmed(entries.substr(0, comma)));
     entries.remove_prefix(std::min(comma + 1, entries.size()));
     if (!entry.empty() && Names(entry, host, address, server.port)) return "";
   }

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "net/certificate_pem.h"
+#include "net/freeing.h"
 #include "net/tls_server_names.h"
 #include "net/tls_socket.h"
 #include "util/core_dumps.h"
@@ -30,13 +31,6 @@
 namespace berth::net {
 namespace {
 
-template <auto free_function>
-struct Freeing {
-  template <class T>
-  void operator()(T* pointer) const {
-    free_function(pointer);
-  }
-};
 using BioPtr = std::unique_ptr<BIO, Freeing<BIO_free_all>>;
 using X509Ptr = std::unique_ptr<X509, Freeing<X509_free>>;
 using SharedKey = std::shared_ptr<EVP_PKEY>;
@@ -404,22 +398,32 @@ void TlsSession::WaitsWhenTold() {
   if (!impl_->outer) BioWaitsWhenTold(SSL_get_rbio(impl_->ssl.get()));
 }
 
+namespace {
+
+// OpenSSL judges an operation by what is in its queue of errors, so that has to be empty before. Looking is much
+// cheaper than clearing.
+void ForgetErrors() {
+  if (ERR_peek_error() != 0) ERR_clear_error();
+}
+
+}  // namespace
+
 TlsSession::Status TlsSession::Handshake() {
-  ERR_clear_error();
+  ForgetErrors();
   errno = 0;
   const int result = SSL_do_handshake(impl_->ssl.get());
   return result == 1 ? Status::kOk : Judge(result, "TLS handshake");
 }
 
 TlsSession::Status TlsSession::Read(char* data, size_t size, size_t* count) {
-  ERR_clear_error();
+  ForgetErrors();
   errno = 0;
   const int result = SSL_read_ex(impl_->ssl.get(), data, size, count);
   return result == 1 ? Status::kOk : Judge(result, "TLS read");
 }
 
 TlsSession::Status TlsSession::Write(std::string_view data, size_t* count) {
-  ERR_clear_error();
+  ForgetErrors();
   errno = 0;
   const int result = SSL_write_ex(impl_->ssl.get(), data.data(), data.size(), count);
   return result == 1 ? Status::kOk : Judge(result, "TLS write");

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "util/text.h"
+
 namespace berth::net {
 namespace {
 
@@ -54,9 +56,7 @@ std::optional<size_t> ServerNames::Exactly(const std::string& name) const {
 }
 
 std::optional<size_t> ServerNames::Find(std::string_view asked) const {
-  std::string name(asked);
-  std::ranges::transform(name, name.begin(),
-                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 32) : c; });
+  std::string name = util::Lower(asked);
   while (name.ends_with('.')) name.pop_back();
   if (name.empty()) return std::nullopt;
   if (const auto whole = Exactly(name)) return whole;

@@ -14,11 +14,29 @@
 namespace berth::util {
 
 // What is posted runs on the thread that drains, what one thread posts in the order of posting. Destroyed with letters
-// unread: they are dropped without being run. Thread safety: Post from any thread; Drain and WaitFor from the owning
-// thread.
+// unread: they are dropped without being run. Thread safety: Post from any thread; the rest from the owning thread.
 class Inbox {
  public:
   using Letter = std::function<void()>;
+
+  // Has work of its own for the owning thread, which nothing but its sockets tell of: the owner sleeps there.
+  class Guest {
+   public:
+    virtual ~Guest() = default;
+    // Does what there is to do, for which it waits so long at the most, or until somebody wakes it; it may post. The
+    // owning thread only.
+    virtual void Turn(std::chrono::nanoseconds longest) = 0;
+    // The turn under way, or the next one, does not wait. Any thread; on the owning one nothing has to be done, which
+    // looks for letters before each turn.
+    virtual void Wake() = 0;
+  };
+  // The guest has a turn whenever the owner waits, and every few milliseconds while it does not. Null: there is none
+  // any more. REQUIRES: it stays until then.
+  void set_guest(Guest* guest) {
+    std::lock_guard lock(mutex_);
+    guest_ = guest;
+  }
+  Guest* guest() const { return guest_; }
 
   // While there is one on a thread, what that thread posts is held back, and arrives at once when it ends: whoever
   // reads is woken once for all of it. REQUIRES: inboxes that are posted to live as long; nobody waits for a letter
@@ -56,10 +74,11 @@ class Inbox {
     // Under the lock to the end: the owner may let go of the inbox as soon as it has read the letter.
     std::lock_guard lock(mutex_);
     letters_.push_back(std::move(letter));
-    if (letters_.size() == 1) arrived_.notify_one();  // else the owner knows
+    if (letters_.size() == 1) Tell();  // else the owner knows
   }
   // Runs everything that was there at the time of the call; what that posts waits for the next call. Returns how many.
   size_t Drain() {
+    if (guest_ != nullptr && std::chrono::steady_clock::now() - last_turn_ >= kTurnEvery) TakeTurn({});
     std::vector<Letter> letters;
     {
       std::lock_guard lock(mutex_);
@@ -77,16 +96,37 @@ class Inbox {
   }
   // Until there is a letter or the time is over; true: there is one.
   bool WaitFor(std::chrono::nanoseconds timeout) {
+    if (guest_ != nullptr) return WaitWithGuest(timeout);
     std::unique_lock lock(mutex_);
     return arrived_.wait_for(lock, timeout, [this] { return !letters_.empty(); });
   }
 
  private:
+  // How long a guest waits for an owner that has work.
+  static constexpr std::chrono::milliseconds kTurnEvery{2};
+
+  bool WaitWithGuest(std::chrono::nanoseconds timeout) {
+    const auto began = std::chrono::steady_clock::now();
+    for (auto left = timeout; empty(); left = timeout - (last_turn_ - began)) {
+      if (left.count() <= 0) return false;
+      TakeTurn(left);
+    }
+    return true;
+  }
+  void TakeTurn(std::chrono::nanoseconds longest) {
+    guest_->Turn(longest);
+    last_turn_ = std::chrono::steady_clock::now();
+  }
+  // Under the lock.
+  void Tell() {
+    if (guest_ != nullptr) return guest_->Wake();
+    arrived_.notify_one();
+  }
   void Put(std::vector<Letter>& letters) {
     std::lock_guard lock(mutex_);
     if (letters_.empty()) {
       letters_.swap(letters);
-      arrived_.notify_one();
+      Tell();
     } else {
       letters_.insert(letters_.end(), std::make_move_iterator(letters.begin()), std::make_move_iterator(letters.end()));
     }
@@ -95,6 +135,8 @@ class Inbox {
   mutable std::mutex mutex_;
   std::condition_variable arrived_;
   std::vector<Letter> letters_;
+  Guest* guest_ = nullptr;  // set under the mutex, on the owning thread
+  std::chrono::steady_clock::time_point last_turn_;
 };
 
 }  // namespace berth::util

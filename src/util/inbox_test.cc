@@ -5,14 +5,44 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <condition_variable>
+#include <functional>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace berth::util {
 namespace {
 
 using ::testing::ElementsAre;
+
+// Does what the test wants in its turns; without that it sleeps, as sockets would.
+class FakeGuest final : public Inbox::Guest {
+ public:
+  std::function<void()> work;
+  int turns = 0;
+
+  void Turn(std::chrono::nanoseconds longest) override {
+    ++turns;
+    if (work) return std::exchange(work, nullptr)();
+    std::unique_lock lock(mutex_);
+    waker_.wait_for(lock, longest, [this] { return woken_; });
+    woken_ = false;
+  }
+  void Wake() override {
+    const std::lock_guard lock(mutex_);
+    woken_ = true;
+    waker_.notify_one();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable waker_;
+  bool woken_ = false;
+};
 
 TEST(InboxTest, LettersRunInTheOrderOfPostingAndOnce) {
   Inbox inbox;
@@ -123,6 +153,62 @@ TEST(InboxTest, ABatchArrivesAtOnceAndInOrder) {
   EXPECT_THAT(ran, ElementsAre(0, 3, 1, 2, 4));
   inbox.Post([&] { ran.clear(); });
   EXPECT_EQ(inbox.Drain(), 1u);
+}
+
+TEST(InboxTest, AnOwnerThatWaitsDoesSoInItsGuestsTurn) {
+  Inbox inbox;
+  FakeGuest guest;
+  inbox.set_guest(&guest);
+  EXPECT_FALSE(inbox.WaitFor(std::chrono::milliseconds(1)));
+  EXPECT_GE(guest.turns, 1);
+  // Its work may be nothing that the owner waits for.
+  guest.turns = 0;
+  guest.work = [&] { guest.work = [&] { inbox.Post([] {}); }; };
+  EXPECT_TRUE(inbox.WaitFor(std::chrono::seconds(60)));
+  EXPECT_EQ(guest.turns, 2);
+  // An owner that has a letter already does not wait.
+  EXPECT_TRUE(inbox.WaitFor(std::chrono::seconds(60)));
+  EXPECT_EQ(guest.turns, 2);
+  inbox.Drain();
+  inbox.set_guest(nullptr);
+  guest.turns = 0;
+  EXPECT_FALSE(inbox.WaitFor(std::chrono::milliseconds(1)));
+  inbox.Drain();
+  EXPECT_EQ(guest.turns, 0);
+}
+
+TEST(InboxTest, LettersOfOtherThreadsWakeTheGuest) {
+  Inbox inbox;
+  FakeGuest guest;
+  inbox.set_guest(&guest);
+  for (const bool batched : {false, true}) {
+    std::thread other([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the owner sleeps by then, most of the time
+      std::optional<Inbox::Batch> batch;
+      if (batched) batch.emplace();
+      for (int i = 0; i < 3; ++i) inbox.Post([] {});
+    });
+    const auto began = std::chrono::steady_clock::now();
+    EXPECT_TRUE(inbox.WaitFor(std::chrono::seconds(60)));
+    EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(30)) << "nobody has woken it";
+    other.join();
+    EXPECT_EQ(inbox.Drain(), 3u);
+  }
+}
+
+TEST(InboxTest, AnOwnerThatWorksLetsItsGuestInNowAndThen) {
+  Inbox inbox;
+  FakeGuest guest;
+  inbox.set_guest(&guest);
+  bool ran = false;
+  for (int i = 0; i < 3; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(3));
+    ran = false;
+    guest.work = [&] { inbox.Post([&] { ran = true; }); };
+    inbox.Drain();
+    EXPECT_TRUE(ran) << "what its turn brings is read at once";
+  }
+  EXPECT_EQ(guest.turns, 3);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -96,10 +97,11 @@ struct EventSeries {
 // A Kubernetes event (events.k8s.io/v1), texts as kube-scheduler writes them.
 struct EventRecord {
   ObjectName regarding;
-  std::string type;    // Normal or Warning
-  std::string reason;  // e.g. FailedScheduling
-  std::string action;  // e.g. Scheduling
-  std::string note;    // at most 1024 bytes
+  // Of the program's own words: REQUIRES that they outlive it.
+  std::string_view type;    // Normal or Warning
+  std::string_view reason;  // e.g. FailedScheduling
+  std::string_view action;  // e.g. Scheduling
+  std::string note;         // at most 1024 bytes
   // namespace/name of another pod, may be empty. For who looks on at this end: upstream's events do not say it.
   std::string related;
   std::string reporting_controller;

@@ -15,13 +15,13 @@ constexpr Duration kFinishTime = Duration::Seconds(6 * 60);
 constexpr Duration kRefreshTime = Duration::Seconds(30 * 60);
 
 // What makes two events one; the note is not part of it.
-Hash128 KeyOf(const EventRecord& event) {
+Hash128 SeriesKey(const EventRecord& event) {
   std::string key;
   for (const std::string_view part :
-       {std::string_view(event.type), std::string_view(event.action), std::string_view(event.reason),
-        std::string_view(event.reporting_controller), std::string_view(event.kind), std::string_view(event.api_version),
-        std::string_view(event.regarding.namespace_), std::string_view(event.regarding.name),
-        std::string_view(event.regarding.uid), std::string_view(event.resource_version)}) {
+       {event.type, event.action, event.reason, std::string_view(event.reporting_controller),
+        std::string_view(event.kind), std::string_view(event.api_version), std::string_view(event.regarding.namespace_),
+        std::string_view(event.regarding.name), std::string_view(event.regarding.uid),
+        std::string_view(event.resource_version)}) {
     key += part;
     key += '\0';
   }
@@ -48,7 +48,7 @@ void EventWriter::Record(EventRecord event) {
   if (event.name.empty()) event.name = EventName(event);
   Hash128 key;
   if (repeats) {
-    key = KeyOf(event);
+    key = SeriesKey(event);
     if (const auto it = remembered_.find(key); it != remembered_.end()) return Repeat(it->second, event);
   }
   auto kept = std::make_shared<Kept>();
@@ -56,7 +56,7 @@ void EventWriter::Record(EventRecord event) {
   kept->seen = clock_.Now();
   if (repeats && remembered_.size() < options_.max_remembered) remembered_.emplace(key, kept);
   Enqueue(kept, false);
-  Pump();
+  PumpSoon();
 }
 
 void EventWriter::Repeat(const KeptPtr& kept, const EventRecord& event) {
@@ -70,7 +70,7 @@ void EventWriter::Repeat(const KeptPtr& kept, const EventRecord& event) {
     return;
   }
   Enqueue(kept, true);
-  Pump();
+  PumpSoon();
 }
 
 void EventWriter::Enqueue(const KeptPtr& kept, bool patch) {
@@ -104,7 +104,14 @@ void EventWriter::MakeRoom() {
   }
 }
 
+void EventWriter::PumpSoon() {
+  if (options_.gather.ns > 0 && !gathered_) gathered_ = clock_.Now() + options_.gather;
+  Pump();
+}
+
 void EventWriter::Pump() {
+  if (gathered_ && ready_.size() < options_.gather_most && clock_.Now() < *gathered_) return;
+  gathered_.reset();
   while (under_way_ < options_.max_under_way) {
     if (ready_.empty()) {
       if (due_.empty()) return;
@@ -198,6 +205,7 @@ void EventWriter::End(const Job& job) {
 Time EventWriter::NextWake() const {
   Time wake = util::TimerQueue::kNever;
   if (!later_.empty()) wake = std::min(wake, later_.begin()->first.first);
+  if (gathered_) wake = std::min(wake, *gathered_);
   if (!has_room()) wake = std::min(wake, quiet_since_ + options_.patience);
   if (!remembered_.empty()) wake = std::min({wake, next_refresh_, next_finish_});
   return wake;
@@ -205,7 +213,7 @@ Time EventWriter::NextWake() const {
 
 bool EventWriter::Tick() {
   const Time now = clock_.Now();
-  bool worked = false;
+  bool worked = gathered_ && *gathered_ <= now;
   while (!later_.empty() && later_.begin()->first.first <= now) {
     Job job = std::move(later_.begin()->second);
     later_.erase(later_.begin());

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -23,6 +24,10 @@ struct EventWriterOptions {
   size_t max_waiting = 1000;      // events that the server has not taken; then has_room says no
   size_t max_under_way = 64;      // of them asked for at the same time
   size_t max_remembered = 50000;  // kinds of events whose repeats are counted; others are written anew each time
+  // So long an event may wait for others that go with it, until there are as many: a wake-up for each costs more than
+  // what it is for. 0: none waits.
+  Duration gather;
+  size_t gather_most = 32;
   Duration patience = Duration::Seconds(30);  // with a server that takes none; then there is room at others' cost
   Duration retry = Duration::Seconds(10);     // up to a quarter more
   int tries = 12;
@@ -31,8 +36,9 @@ struct EventWriterOptions {
 };
 
 // As client-go's tools/events v0.36.4: events that differ in nothing but time and note are one. The first is written at
-// once, the second makes it a series (a patch with the count), further ones are counted. A tick every 30 minutes writes
-// the counts of all series; one every 6 minutes those of the series that had no repeat for as long, and forgets them.
+// once (but for `gather`), the second makes it a series (a patch with the count), further ones are counted. A tick
+// every 30 minutes writes the counts of all series; one every 6 minutes those of the series that had no repeat for as
+// long, and forgets them.
 //
 // What the server answers, however unkindly, is final: the event is written or dropped. Without an answer it is tried
 // again. Beyond upstream: nothing is lost without being counted and logged, no more than max_waiting wait, and a
@@ -93,6 +99,8 @@ class EventWriter {
   void Repeat(const KeptPtr& kept, const EventRecord& event);
   void Enqueue(const KeptPtr& kept, bool patch);
   void MakeRoom();
+  // Pump, unless others may still come.
+  void PumpSoon();
   void Pump();
   void Send(const std::shared_ptr<Job>& job);
   void OnAnswer(const std::shared_ptr<Job>& job, const ApiStatus& status);
@@ -114,6 +122,7 @@ class EventWriter {
   uint64_t next_ = 0;
   Time quiet_since_;  // of the server's last answer, or when something began to wait
   Time next_refresh_, next_finish_;
+  std::optional<Time> gathered_;  // when those that are ready go; until then nothing does
   Counts counts_;
   util::Owner<EventWriter> owner_{this};  // of answers, which may come when this is gone
 };

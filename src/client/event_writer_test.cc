@@ -380,5 +380,34 @@ TEST_F(EventWriterTest, OneThatIsGoneHearsNothing) {
   EXPECT_THAT(Asked(), IsEmpty());
 }
 
+TEST_F(EventWriterTest, EventsWaitForEachOtherForAWhile) {
+  options_.gather = Duration::Millis(50);
+  options_.gather_most = 3;
+  writer().Record(Scheduled("a"));
+  Wait(Duration::Millis(30));
+  writer().Record(Failed("b"));
+  EXPECT_THAT(Asked(), IsEmpty());
+  EXPECT_EQ(writer().unwritten(), 2u);
+  Wait(Duration::Millis(19));
+  EXPECT_THAT(Asked(), IsEmpty());
+  Wait(Duration::Millis(1));
+  EXPECT_THAT(Asked(), ElementsAre("POST a", "POST b"));
+  // An answer does not send the next one early.
+  writer().Record(Scheduled("c"));
+  Say();
+  EXPECT_THAT(Asked(), ElementsAre("POST b"));
+  // As many as gather_most do not wait any longer.
+  writer().Record(Scheduled("d"));
+  writer().Record(Failed("b", "again"));
+  EXPECT_THAT(Asked(), ElementsAre("POST b"));
+  writer().Record(Scheduled("e"));
+  EXPECT_THAT(Asked(), ElementsAre("POST b", "POST c", "POST d", "POST e"));
+  Say();  // b was repeated meanwhile
+  EXPECT_THAT(Answered(), ElementsAre("POST c", "POST d", "POST e", "PATCH b 2"));
+  EXPECT_EQ(writer().unwritten(), 0u);
+  // Nothing is left that would wake anybody soon.
+  EXPECT_GE(writer().NextWake(), clock_.Now() + Duration::Seconds(60));
+}
+
 }  // namespace
 }  // namespace berth::client

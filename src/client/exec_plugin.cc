@@ -23,12 +23,6 @@
 namespace berth::client {
 namespace {
 
-// Empty unless it is a string.
-std::string StringOf(const Value& object, std::string_view member) {
-  const Value* found = object.Find(member);
-  return found != nullptr && found->kind() == Value::Kind::kString ? found->text() : "";
-}
-
 Result<Value> ReadOutput(const std::string& output) {
   Value credential;
   bool found = false;
@@ -41,7 +35,7 @@ Result<Value> ReadOutput(const std::string& output) {
   });
   if (!error.ok()) return Error("decoding stdout: " + util::WithoutSecrets(error.text()));
   if (!found) return Error("decoding stdout: there is nothing in it");
-  if (StringOf(credential, "kind") != "ExecCredential") return Error("decoding stdout: kind: must be ExecCredential");
+  if (credential.TextAt("kind") != "ExecCredential") return Error("decoding stdout: kind: must be ExecCredential");
   return credential;
 }
 
@@ -58,7 +52,7 @@ Result<bool> Interactive(InteractiveMode mode) {
 Result<ExecCredential> ReadExecCredential(const std::string& output, const std::string& api_version) {
   const Result<Value> read = ReadOutput(output);
   if (!read.ok()) return read.error();
-  if (const std::string version = StringOf(*read, "apiVersion"); version != api_version) {
+  if (const std::string version = read->TextAt("apiVersion"); version != api_version) {
     return Error("exec plugin is configured to use API version " + api_version + ", plugin returned version " +
                  util::WithoutSecrets(version));
   }
@@ -71,16 +65,16 @@ Result<ExecCredential> ReadExecCredential(const std::string& output, const std::
       return Error(std::string("decoding stdout: status.") + field + ": must be a string");
   }
   ExecCredential credential;
-  credential.token = StringOf(*status, "token");
-  credential.certificate_data = StringOf(*status, "clientCertificateData");
-  credential.key_data = StringOf(*status, "clientKeyData");
+  credential.token = status->TextAt("token");
+  credential.certificate_data = status->TextAt("clientCertificateData");
+  credential.key_data = status->TextAt("clientKeyData");
   if (credential.token.empty() && credential.certificate_data.empty() && credential.key_data.empty())
     return Error("exec plugin didn't return a token or cert/key pair");
   if (credential.certificate_data.empty() != credential.key_data.empty())
     return Error("exec plugin returned only certificate or key, not both");
   if (const Error error = CheckToken(credential.token); !error.ok())
     return error.Wrap("exec plugin returned a bad token");
-  if (const std::string date = StringOf(*status, "expirationTimestamp"); !date.empty()) {
+  if (const std::string date = status->TextAt("expirationTimestamp"); !date.empty()) {
     credential.expires = ParseTime(date);
     if (!credential.expires) return Error("decoding stdout: status.expirationTimestamp: must be a time (RFC 3339)");
   }
@@ -214,7 +208,7 @@ void ExecPlugin::TellTheLate() {
 
 void ExecPlugin::NoteCertificate(const std::string& certificate) {
   if (certificate == certificate_) return;
-  if (dates_) tally_.Rotated(static_cast<double>((Now() - dates_->not_before).ns) / 1e9);
+  if (dates_) tally_.Rotated((Now() - dates_->not_before).seconds());
   certificate_ = certificate;
   dates_ = net::DatesOf(certificate);
   tally_.Expires(this, dates_ ? std::optional(dates_->not_after) : std::nullopt);

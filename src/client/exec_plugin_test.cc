@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "api/json_reader.h"
+#include "berth/value.h"
 #include "client/api_requests.h"
 #include "client/credentials.h"
 #include "client/live_cluster_test_util.h"

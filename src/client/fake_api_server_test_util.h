@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -71,7 +72,10 @@ class FakeWatch {
   // Until the client has closed its side.
   bool Gone() {
     char byte = 0;
-    return ::recv(fd_, &byte, 1, 0) <= 0;
+    if (!meanwhile_) return ::recv(fd_, &byte, 1, 0) <= 0;
+    ssize_t count = 0;
+    while ((count = ::recv(fd_, &byte, 1, MSG_DONTWAIT)) < 0 && errno == EAGAIN) meanwhile_();
+    return count <= 0;
   }
 
  private:
@@ -87,6 +91,7 @@ class FakeWatch {
   }
   const int fd_;
   const FakeRequest request_;
+  std::function<void()> meanwhile_;  // the test's thread
   std::mutex mutex_;
   std::condition_variable changed_;
   bool over_ = false;
@@ -150,11 +155,17 @@ class FakeApiServer {
   }
   // The n-th watch, as soon as it is there; null if it does not come.
   std::shared_ptr<FakeWatch> WaitForWatch(size_t n) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (meanwhile_ && watches() <= n && std::chrono::steady_clock::now() < end) meanwhile_();
     std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, std::chrono::seconds(20), [&] { return watches_.size() > n; });
+    changed_.wait_until(lock, end, [&] { return watches_.size() > n; });
     EXPECT_GT(watches_.size(), n) << "the watch does not come";
-    return watches_.size() > n ? watches_[n] : nullptr;
+    if (watches_.size() <= n) return nullptr;
+    watches_[n]->meanwhile_ = meanwhile_;
+    return watches_[n];
   }
+  // Called again and again while the test's thread waits for something, if the client has no other.
+  void set_meanwhile(std::function<void()> meanwhile) { meanwhile_ = std::move(meanwhile); }
   size_t watches() const {
     const std::lock_guard lock(mutex_);
     return watches_.size();
@@ -272,6 +283,7 @@ class FakeApiServer {
   const int listener_;
   uint16_t port_ = 0;
   std::atomic<uint64_t> order_{0};
+  std::function<void()> meanwhile_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<FakeRequest> requests_;

@@ -131,8 +131,8 @@ struct LiveCluster::Impl {
   void OnPodWritten(ApiReply reply, const Success& wanted, const Answer& done) {
     Believe(reply, wanted);
     // To the server the uid of another incarnation is a field that must not change.
-    const int code = reply.invalid_uid ? 409 : reply.status.code;
-    Reply([done, status = ApiStatus{code, reply.status.message, reply.status.kind}] { done(status); });
+    if (reply.invalid_uid) reply.status.code = 409;
+    Reply([done, status = std::move(reply.status)] { done(status); });
   }
   // The same for an object whose new version is wanted.
   void WriteVersioned(ApiRequest request, Success wanted, VersionAnswer done) {
@@ -199,8 +199,11 @@ struct LiveCluster::Impl {
   util::Random fallback_random;
   std::array<std::string, kKindCount> versions;  // the newest seen of each kind; scheduling thread
   std::array<bool, kKindCount> too_large{};      // kinds whose lists do not fit into one answer; scheduling thread
-  // Three clients, so that no binding waits until a large list is decoded, and no lease for bindings and events. Last:
-  // their ends run callbacks.
+  util::Inbox::Guest* guest = nullptr;           // of the inbox; null: writes have a thread
+  // What comes with a watch, a streamed list included, comes in pieces, between which bindings have their turn.
+  ApiRequests& watches() { return options.on_inbox_thread ? *writes : *reads; }
+  // Three clients, so that no binding waits until a large list is decoded as a whole, and no lease for bindings and
+  // events. Last: their ends run callbacks.
   std::unique_ptr<ApiRequests> reads, writes, leases;
 };
 
@@ -227,13 +230,16 @@ Result<std::unique_ptr<LiveCluster>> LiveCluster::Connect(const Kubeconfig& conf
                            : requests == &impl->leases ? kLeaseConnections
                                                        : net::ClientOptions().max_connections;
     http.gather = requests == &impl->leases ? Duration{} : kGather;
+    http.own_thread = requests != &impl->writes || !impl->options.on_inbox_thread;
     Result<std::unique_ptr<net::HttpClient>> client = net::HttpClient::Create(http);
     if (!client.ok()) return client.error().Wrap(config.source);
+    if (!http.own_thread) impl->guest = &(*client)->guest();
     const bool lease = requests == &impl->leases && !impl->options.lease_user_agent.empty();
     *requests = std::make_unique<ApiRequests>(std::move(client).value(), impl->credentials,
                                               lease ? impl->options.lease_user_agent : impl->options.user_agent,
                                               ObservedServer::Of(impl->options.observer, config.server));
   }
+  if (impl->guest != nullptr) inbox.set_guest(impl->guest);
   return std::unique_ptr<LiveCluster>(new LiveCluster(std::move(impl)));
 }
 
@@ -241,6 +247,7 @@ LiveCluster::LiveCluster(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 LiveCluster::~LiveCluster() {
   impl_->door.Leave();
+  if (impl_->guest != nullptr && impl_->inbox.guest() == impl_->guest) impl_->inbox.set_guest(nullptr);
   impl_->pacer.Stop();
   impl_->event_pacer.Stop();
 }
@@ -445,7 +452,7 @@ std::unique_ptr<net::ResponseStream> LiveCluster::Impl::BeginWatch(const std::sh
         if (accept == Encoding::kProtobuf) GiveUpProtobuf(kind, why);
       },
       options.keep_sources);
-  return reads->Stream(
+  return watches().Stream(
       std::move(request), accept, shown,
       [watch](int status, const net::Headers& headers) {
         const std::string* type = headers.Find("Content-Type");

@@ -29,6 +29,8 @@ struct LiveOptions {
   int page_size = 500;  // objects per answer of a list, where the server does pages
   // Lists come as events of a watch, one object at a time, where the server can do that (gate WatchListClient).
   bool streamed_lists = true;
+  // Watches, bindings and events have no thread but the inbox's, whose guest they are.
+  bool on_inbox_thread = false;
   EncodingOptions encodings;
   std::optional<Http2Settings> http2;  // not there: as the environment has them
   std::string user_agent = "berth";
@@ -51,8 +53,8 @@ struct LiveOptions {
 
 // Writes share a connection, and so do watches, if the server has HTTP/2; pods and nodes, of which there may be many
 // megabytes, are listed and watched over HTTP/1.1, on connections of their own. With HTTP/1.1 alone each watch has a
-// connection, and there are kept ones for the rest. What arrives is decoded on a thread of the client; answers travel
-// through the inbox.
+// connection, and there are kept ones for the rest. What arrives is decoded on threads of the client, or, but for lists
+// in pages and leases, on the inbox's (on_inbox_thread); answers travel through the inbox in either case.
 //
 // A streamed list (StartStreamedList) is decoded object by object and held nowhere as a whole. Others begin with what
 // the server has at hand (resourceVersion 0), which most servers send whole, whatever the size of pages. Later lists of

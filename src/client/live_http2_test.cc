@@ -104,7 +104,7 @@ TEST_F(LiveHttp2Test, WhatWasNotProcessedIsSentAgainAndTheRestIsUncertain) {
       ++done;
     });
     // One after another, so that the streams are numbered as the pods are.
-    while (http2_->seen().size() < i + 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    Until([&] { return http2_->seen().size() > i; });
   }
   Until([&] { return done == 4; });
   EXPECT_FALSE(answers[0].ok());

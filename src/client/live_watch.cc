@@ -9,7 +9,6 @@ namespace {
 
 constexpr size_t kMaxRefusal = size_t{64} << 10;
 constexpr size_t kKeptLine = size_t{1} << 20;
-constexpr size_t kMaxWarnings = 5;  // of the initial events, as of a page of a list
 
 constexpr int kGone = 410;
 

@@ -56,12 +56,15 @@ void PodBinder::OnRead(const QuestionPtr& question, const ApiStatus& status, con
   // A server that answers with another pod has said nothing about this one.
   const ObjectName& asked = question->doubt.pod;
   const bool found = status.ok() && pod && pod->namespace_() == asked.namespace_ && pod->name() == asked.name;
-  const bool known = status.not_found() || found;
   if (found && Settle(question, *pod)) return;
-  if (known || !hooks_.retry) return Reply(question, Verdict::Fail(question->failure));
   Doubt& doubt = question->doubt;
   ++doubt.tries;
-  if (IsRefusal(status)) ++doubt.refusals;
+  // Neither a connection that breaks nor a server that answers 5xx takes back what was sent: this look may have
+  // overtaken the binding.
+  doubt.early = found && doubt.tries == 1;
+  const bool known = status.not_found() || (found && !doubt.early);
+  if (known || !hooks_.retry) return Reply(question, Verdict::Fail(question->failure));
+  if (!found && IsRefusal(status)) ++doubt.refusals;
   doubt.status = status;
   if (!hooks_.retry(doubt, owner_.link().Guard([this, question] { LookUp(question); })))
     Reply(question,

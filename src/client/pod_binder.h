@@ -15,7 +15,8 @@
 namespace berth::client {
 
 // A binding whose answer was lost may have happened. Taking the pod's place on the node away then would let another pod
-// into it, so the pod is read before the binding is called a failure. (kube-scheduler gives up at once.)
+// into it, so the pod is read before the binding is called a failure. (kube-scheduler gives up at once.) It may happen
+// late, too: where `retry` is there, a pod without a node is read twice.
 //
 // Destroying it drops what is under way: `done` is not called any more.
 // Thread safety: scheduling thread, as the door.
@@ -25,15 +26,16 @@ class PodBinder {
   struct Doubt {
     ObjectName pod;
     std::string node;
-    int tries = 0;     // to read the pod
-    int refusals = 0;  // of these, those that the server answered, but not with the pod, nor with a wish for patience
-    ApiStatus status;  // of the latest
+    int tries = 0;       // to read the pod
+    int refusals = 0;    // of these, those that the server answered, but not with the pod, nor with a wish for patience
+    ApiStatus status;    // of the latest
+    bool early = false;  // the latest found the pod without a node, but may have come before the binding
   };
   struct Hooks {
     // The pod as a watch has it, which may know already; null: it does not. May be empty.
     std::function<Ptr<Pod>(const ObjectName&)> watched;
-    // The pod could not be read: calls `again`, later, for another try, and returns true. False, or empty: the binding
-    // has failed then.
+    // The pod could not be read, or was read early: calls `again`, later, for another try, and returns true. False, or
+    // empty: the binding has failed then.
     std::function<bool(const Doubt&, std::function<void()> again)> retry;
   };
   // REQUIRES: the door outlives it.

@@ -125,6 +125,43 @@ TEST_F(PodBinderTest, WhoWantsToKnowAsksAgain) {
   EXPECT_THAT(said_, ElementsAre("overloaded"));
 }
 
+TEST_F(PodBinderTest, ALookMayComeBeforeTheBinding) {
+  std::vector<bool> early;
+  std::function<void()> again;
+  PodBinder binder(api_, {.watched = nullptr, .retry = [&](const PodBinder::Doubt& doubt, std::function<void()> next) {
+                            early.push_back(doubt.early);
+                            EXPECT_EQ(doubt.refusals, 0);
+                            again = std::move(next);
+                            return true;
+                          }});
+  const auto lose = [&](const ApiStatus& status) {
+    api_.gets.clear();
+    early.clear();
+    Bind(binder);
+    std::exchange(api_.binds, {}).at(0)(status);
+    api_.gets.at(0)({}, Seen(""));
+  };
+  // It arrives after the first look.
+  lose({0, "connection lost"});
+  EXPECT_THAT(said_, IsEmpty());
+  again();
+  api_.gets.at(1)({}, Seen("n"));
+  EXPECT_THAT(std::exchange(said_, {}), ElementsAre("bound"));
+  EXPECT_THAT(early, ElementsAre(true));
+  // It never does: two looks are enough.
+  lose({0, "connection lost"});
+  again();
+  api_.gets.at(1)({}, Seen(""));
+  EXPECT_THAT(std::exchange(said_, {}), ElementsAre("connection lost"));
+  EXPECT_THAT(early, ElementsAre(true));
+  // A server that gives up may still do it.
+  lose({504, "timed out"});
+  EXPECT_THAT(said_, IsEmpty());
+  again();
+  api_.gets.at(1)({}, Seen("n"));
+  EXPECT_THAT(said_, ElementsAre("bound"));
+}
+
 TEST_F(PodBinderTest, WhatTheServerRefusesIsCountedAndMayEndTheSearch) {
   std::vector<int> refusals;
   std::function<void()> again;

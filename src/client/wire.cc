@@ -14,8 +14,6 @@ namespace {
 using simdjson::ondemand::json_type;
 using namespace wire;
 
-constexpr size_t kMaxWarnings = 5;  // per page
-
 // Whose texts are kept, and the text of the object; empty: it is not wanted. Specs that are known, if anybody keeps
 // them.
 struct Sources {
@@ -25,7 +23,7 @@ struct Sources {
 };
 
 // The text of an object of which nothing was read yet; empty: it is not wanted, or malformed.
-std::string_view TextOf(JsonValue value, std::string_view document, bool wanted) {
+std::string_view SourceText(JsonValue value, std::string_view document, bool wanted) {
   const char* start = nullptr;
   if (!wanted) return {};
   if (value.current_location().get(start)) return {};
@@ -36,7 +34,7 @@ std::string_view TextOf(JsonValue value, std::string_view document, bool wanted)
 }
 
 // Protobuf is not passed on.
-std::string_view TextOf(const ProtoValue&, std::string_view, bool) { return {}; }
+std::string_view SourceText(const ProtoValue&, std::string_view, bool) { return {}; }
 
 ClusterObject DecodeKind(Context& context, JsonValue value, Kind kind, const Sources& sources) {
   const std::string_view text = sources.text;
@@ -170,7 +168,7 @@ void ReadEvent(Context& context, WatchEvent::Type type, Value object, std::strin
     return ReadBookmark(context, object, event);
   }
   // Before anybody looks into it: from then on the reader does not know where it began.
-  const std::string_view source = TextOf(object, sources.text, sources.kinds.any(kind));
+  const std::string_view source = SourceText(object, sources.text, sources.kinds.any(kind));
   if (!HasKind(context, object, envelope, ToString(kind))) return;
   Item item = ReadItem(object, kind, keep, {sources.kinds, source, sources.specs});
   if (item.broken) return context.Malformed(item.warning);
@@ -222,7 +220,7 @@ Result<ListPage> ReadListPage(std::string& body, Encoding encoding, Kind kind, c
         });
       } else if (key == "items") {
         ForEachItem(context, value, [&](Value element) {
-          const std::string_view source = TextOf(element, body, sources.any(kind));
+          const std::string_view source = SourceText(element, body, sources.any(kind));
           Item item = ReadItem(element, kind, keep, {sources, source});
           if (item.warning.empty()) return page.objects.push_back(*std::move(item.object));
           if (item.broken) return context.Malformed(item.warning);

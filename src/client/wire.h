@@ -25,6 +25,9 @@ struct SourceKinds {
   bool any(Kind kind) const { return kind == Kind::kPod ? pending_pods || placed_pods : kind == Kind::kNode && nodes; }
 };
 
+// How many of the objects ignored in one page, or at the beginning of a watch, are named.
+inline constexpr size_t kMaxWarnings = 5;
+
 struct ListPage {
   std::vector<ClusterObject> objects;
   std::string resource_version;

@@ -43,7 +43,7 @@ void Binder::SelectNode(const ClaimNodePatch& patch, Written done) {
 bool Binder::AskLater(const client::PodBinder::Doubt& doubt, std::function<void()> again) {
   const client::ApiStatus& status = doubt.status;
   if (doubt.refusals >= kMaxRefusals) return false;
-  if (doubt.tries == 1 && !status.uncertain() && status.code != 429)
+  if (doubt.tries == 1 && !doubt.early && !status.uncertain() && status.code != 429)
     core_.Complain("whether pod " + doubt.pod.namespace_ + "/" + doubt.pod.name + " was bound to " + doubt.node +
                    " is not known yet: " + std::to_string(status.code) + " " + status.message);
   const int64_t seconds = std::min(10, 1 << std::min(doubt.tries - 1, 4));

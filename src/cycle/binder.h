@@ -13,7 +13,8 @@ namespace berth::cycle {
 
 // While nobody knows whether a binding happened, the pod keeps its place on the node: the watch and the server are
 // asked after 1 s, 2 s, ... 10 s, again and again. A server that is there but does not let us read the pod is asked ten
-// times; the watch, which had a minute to tell of the binding by then, has not: the binding has failed.
+// times; the watch, which had a minute to tell of the binding by then, has not: the binding has failed. So it has if
+// the pod was read without a node, twice with a second between: the binding may have been under way at the first look.
 // Thread safety: scheduling thread.
 class Binder final : public Writer {
  public:

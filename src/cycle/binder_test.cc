@@ -42,13 +42,27 @@ TEST_F(BinderTest, APodFoundBoundIsBound) {
   EXPECT_EQ(PlaceOf("p"), Place::kNone);
 }
 
-TEST_F(BinderTest, APodFoundWithoutANodeIsTriedAgain) {
+TEST_F(BinderTest, APodFoundTwiceWithoutANodeIsTriedAgain) {
   LoseAnswer({500, "etcd is tired"});
+  AnswerGet({}, Seen(""));
+  Wait(Duration::Seconds(1));
+  EXPECT_TRUE(Assumed("p"));
   AnswerGet({}, Seen(""));
   EXPECT_EQ(LastEvent(),
             "p: Warning FailedScheduling Scheduling: running Bind plugin \"DefaultBinder\": etcd is tired");
   EXPECT_EQ(NodeOf("p"), "");
   EXPECT_EQ(PlaceOf("p"), Place::kErrorBackoff);
+}
+
+TEST_F(BinderTest, ABindingThatArrivesAfterTheFirstLookCounts) {
+  LoseAnswer();
+  AnswerGet({}, Seen(""));
+  EXPECT_TRUE(Assumed("p"));
+  EXPECT_THAT(journal_.complaints, IsEmpty());
+  Change("p", [](Pod& pod) { pod.node_name = "n1"; });
+  Wait(Duration::Seconds(1));
+  EXPECT_THAT(api_.gets, IsEmpty());  // the watch has told
+  EXPECT_EQ(LastEvent(), "p: Normal Scheduled Binding: Successfully assigned default/p to n1");
 }
 
 TEST_F(BinderTest, APodThatIsNotFoundIsLetGo) {

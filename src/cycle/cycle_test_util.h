@@ -527,7 +527,8 @@ class CycleTest : public ::testing::Test {
   std::vector<std::string> Events() const {
     std::vector<std::string> lines;
     for (const client::EventRecord& e : api_.events)
-      lines.push_back(e.regarding.name + ": " + e.type + " " + e.reason + " " + e.action + ": " + e.note);
+      lines.push_back(e.regarding.name + ": " + std::string(e.type) + " " + std::string(e.reason) + " " +
+                      std::string(e.action) + ": " + e.note);
     return lines;
   }
   std::string LastEvent() const { return api_.events.empty() ? "" : Events().back(); }

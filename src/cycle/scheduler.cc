@@ -363,9 +363,9 @@ void Scheduler::Impl::Fail(queue::PodTicket ticket, const Failure& failure) {
   recorder.Failed(*pod, failure.message);
   if (!now || !now->node_name.empty()) return;  // nothing left to write on
   const char* reason = failure.rejected() ? "Unschedulable" : "SchedulerError";
-  const PodCondition condition{"PodScheduled", "False", reason, failure.message};
+  PodCondition condition{"PodScheduled", "False", reason, failure.message};
   core.Tell(&Observer::OnCondition, *pod, condition, failure.nominate);
-  statuses.Write(*pod, condition, failure.nominate);
+  statuses.Write(*pod, std::move(condition), failure.nominate);
 }
 
 // The facade.

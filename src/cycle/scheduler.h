@@ -177,10 +177,11 @@ struct SchedulerOptions {
 
   // For a real cluster: decisions must not outrun the API server, nor events be lost.
   static constexpr size_t kLiveBindings = 64;
+  static constexpr Duration kLiveGather = Duration::Millis(100);  // of events, which nobody waits for
   static SchedulerOptions Live() {
     SchedulerOptions options;
     options.max_bindings = kLiveBindings;
-    options.events.emplace();
+    options.events.emplace().gather = kLiveGather;
     return options;
   }
 };

@@ -2,6 +2,7 @@
 // One patch at a time per pod.
 #include "cycle/status_writer.h"
 
+#include <cassert>
 #include <utility>
 
 namespace berth::cycle {
@@ -21,8 +22,8 @@ void StatusWriter::Write(const Pod& pod, std::optional<PodCondition> condition,
     const bool same_condition = !condition || (had && *had == *condition);
     const bool same_nomination = !nominated_node || *nominated_node == pod.nominated_node_name;
     if (same_condition && same_nomination) return;
-    it = pods_.emplace(pod.uid(), Entry{}).first;
-    it->second.wish.pod = client::NameOf(pod);
+    it = pods_.try_emplace(pod.uid()).first;
+    it->second.sent.pod = client::NameOf(pod);
   }
   Entry& entry = it->second;
   if (condition) {
@@ -36,7 +37,7 @@ void StatusWriter::Write(const Pod& pod, std::optional<PodCondition> condition,
   if (nominated_node) entry.wish.nominated_node_name = nominated_node;
   entry.forgotten = false;
   entry.tries = entry.under_way ? 1 : 0;  // what is under way counts as a try of the new wish
-  if (!entry.under_way) Send(pod.uid(), entry);
+  if (!entry.under_way) Send(*it);
 }
 
 void StatusWriter::Forget(const std::string& uid) {
@@ -51,8 +52,8 @@ void StatusWriter::Forget(const std::string& uid) {
   }
 }
 
-void StatusWriter::Send(const std::string& uid, Entry& entry) {
-  entry.sent.pod = entry.wish.pod;
+void StatusWriter::Send(Pods::value_type& pod) {
+  Entry& entry = pod.second;
   entry.sent.condition = std::exchange(entry.wish.condition, std::nullopt);
   entry.sent.nominated_node_name = std::exchange(entry.wish.nominated_node_name, std::nullopt);
   entry.sent.transition = std::exchange(entry.wish.transition, true);
@@ -60,27 +61,21 @@ void StatusWriter::Send(const std::string& uid, Entry& entry) {
   entry.under_way = true;
   ++entry.tries;
   core_.api.PatchPodStatus(entry.sent,
-                           core_.Counted([this, uid](const client::ApiStatus& status) { OnAnswer(uid, status); }));
+                           core_.Counted([this, &pod](const client::ApiStatus& status) { OnAnswer(pod, status); }));
 }
 
-void StatusWriter::OnAnswer(const std::string& uid, const client::ApiStatus& status) {
-  const auto it = pods_.find(uid);
-  if (it == pods_.end()) return;
-  Entry& entry = it->second;
+void StatusWriter::OnAnswer(Pods::value_type& pod, const client::ApiStatus& status) {
+  Entry& entry = pod.second;
+  assert(entry.under_way);
   entry.under_way = false;
   if (status.ok() || status.not_found() || entry.forgotten || core_.halted) {
-    if (!status.ok() || core_.halted || Empty(entry.wish)) {
-      pods_.erase(it);
-      return;
-    }
+    if (!status.ok() || core_.halted || Empty(entry.wish)) return Erase(pod);
     entry.tries = 0;
-    Send(uid, entry);
-    return;
+    return Send(pod);
   }
   if (entry.tries >= kTries || status.code == 400 || status.code == 403 || status.code == 422) {
     core_.Tell(&Observer::OnStatusLost, entry.sent.pod, std::to_string(status.code) + " " + status.message);
-    pods_.erase(it);
-    return;
+    return Erase(pod);
   }
   // What was wished for meanwhile wins over what failed.
   if (!entry.wish.condition) {
@@ -91,13 +86,14 @@ void StatusWriter::OnAnswer(const std::string& uid, const client::ApiStatus& sta
     entry.wish.transition = true;  // it would have been one; nobody may know whether it was
   }
   if (!entry.wish.nominated_node_name) entry.wish.nominated_node_name = std::move(entry.sent.nominated_node_name);
-  core_.timers.At(core_.clock.Now() + Duration::Seconds(int64_t{1} << (entry.tries - 1)), [this, uid] {
+  // Until then it may be forgotten, and even be there anew: looked up by uid.
+  core_.timers.At(core_.clock.Now() + Duration::Seconds(int64_t{1} << (entry.tries - 1)), [this, uid = pod.first] {
     const auto again = pods_.find(uid);
     if (again == pods_.end() || again->second.under_way) return;
     if (core_.halted) {
       pods_.erase(again);
     } else {
-      Send(uid, again->second);
+      Send(*again);
     }
   });
 }

@@ -30,16 +30,19 @@ class StatusWriter {
  private:
   struct Entry {
     client::PodStatusPatch wish;  // not sent yet; without condition and nomination: nothing
-    client::PodStatusPatch sent;
-    bool under_way = false;
-    bool forgotten = false;  // while it was under way
-    int tries = 0;           // of the present wish
+    client::PodStatusPatch sent;  // it alone has the pod's name
+    bool under_way = false;       // and kept until it is answered
+    bool forgotten = false;       // while it was under way
+    int tries = 0;                // of the present wish
   };
-  void Send(const std::string& uid, Entry& entry);
-  void OnAnswer(const std::string& uid, const client::ApiStatus& status);
+  using Pods = std::unordered_map<std::string, Entry, SecretStringHash, std::equal_to<>>;  // by uid
+  void Send(Pods::value_type& pod);
+  // REQUIRES: the pod's patch was under way, so that its entry is still there.
+  void OnAnswer(Pods::value_type& pod, const client::ApiStatus& status);
+  void Erase(const Pods::value_type& pod) { pods_.erase(pods_.find(pod.first)); }
 
   Core& core_;
-  std::unordered_map<std::string, Entry, SecretStringHash, std::equal_to<>> pods_;  // by uid
+  Pods pods_;
 };
 
 }  // namespace berth::cycle

@@ -20,6 +20,7 @@ struct Duration {
   auto operator<=>(const Duration&) const = default;
   static constexpr Duration Seconds(int64_t s) { return {s * 1'000'000'000}; }
   static constexpr Duration Millis(int64_t ms) { return {ms * 1'000'000}; }
+  constexpr double seconds() const { return static_cast<double>(ns) / 1e9; }
 };
 
 inline Time operator+(Time t, Duration d) { return {t.ns + d.ns}; }

@@ -5,10 +5,13 @@
 // plugin read what it does not declare.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "berth/epochs.h"
 #include "berth/object_change.h"
@@ -34,14 +37,51 @@ struct Depends {
 };
 
 // Collects what makes two pods equal in a plugin's eyes. Equal signatures must get equal answers on equal clusters.
+// Whatever was added can be told apart in the text, which is bytes and not for reading: signatures are made for every
+// pod and every change of a placed one, so numbers stay numbers.
 class Signature {
  public:
-  void Add(std::string_view part) { text_.append(std::to_string(part.size())).append(":").append(part); }
-  void Add(int64_t number) { text_.append(std::to_string(number)).append(";"); }
+  Signature() { text_.reserve(kUsual); }
+  void Add(std::string_view part) {
+    if (part.size() <= kLongestShort) {
+      text_.push_back(static_cast<char>(part.size()));
+    } else {
+      AddWord(kLong, static_cast<int64_t>(part.size()));
+    }
+    text_.append(part);
+  }
+  void Add(int64_t number) {
+    if (number >= 0 && number < kSmallNumbers) {
+      text_.push_back(static_cast<char>(kSmall + number));
+    } else {
+      AddWord(kNumber, number);
+    }
+  }
   const std::string& text() const { return text_; }
 
+  // For hosts: the next plugin begins. What the one before has added does not count if it has not signed.
+  void EndPlugin(bool has_signed) {
+    if (!has_signed) text_.resize(begun_);
+    text_.push_back(static_cast<char>(has_signed ? kSigned : kNotSigned));
+    begun_ = text_.size();
+  }
+  std::string Take() && { return std::move(text_); }
+
  private:
+  static constexpr size_t kUsual = 240;  // bytes, of a pod's
+  // The first byte of a part says what it is: the length of a short text, a small number, or one of these.
+  static constexpr size_t kLongestShort = 0x7F;
+  static constexpr int kSmall = 0x80, kSmallNumbers = 0x40;
+  static constexpr int kLong = 0xC0, kNumber = 0xC1, kSigned = 0xC2, kNotSigned = 0xC3;
+
+  void AddWord(int kind, int64_t word) {
+    char bytes[1 + sizeof(word)] = {static_cast<char>(kind)};
+    std::memcpy(bytes + 1, &word, sizeof(word));
+    text_.append(bytes, sizeof(bytes));
+  }
+
   std::string text_;
+  size_t begun_ = 0;  // where the parts of the plugin that signs now begin
 };
 
 // Counts a plugin keeps as the cluster changes, instead of scanning pods in every PreFilter.

@@ -121,11 +121,14 @@ struct PodCondition {
 
 enum class PreemptionPolicy : uint8_t { kPreemptLowerPriority, kNever };
 
+// Schedules the pods that name nobody.
+inline constexpr const char* kDefaultScheduler = "default-scheduler";
+
 // Immutable once it is in ClusterState or in a queue. `resources` is derived: whoever changes the fields it is computed
 // from calls ComputePodResources again.
 struct Pod {
   ObjectMeta meta;
-  std::string scheduler_name = "default-scheduler";
+  std::string scheduler_name = kDefaultScheduler;
   std::string node_name;
   int32_t priority = 0;
   std::string priority_class_name;
@@ -160,6 +163,7 @@ struct Pod {
   const std::string& namespace_() const { return meta.namespace_; }
   const std::string& uid() const { return meta.uid; }
   bool terminating() const { return meta.deletion_time.has_value(); }
+  bool finished() const { return phase == "Succeeded" || phase == "Failed"; }
   bool HasPodAffinity() const { return affinity.pod_affinity || affinity.pod_anti_affinity; }
   bool HasRequiredAntiAffinity() const {
     return affinity.pod_anti_affinity && !affinity.pod_anti_affinity->required.empty();

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string_view>
 
 #include "berth/host/verdict_table.h"
 #include "berth/verdict.h"
@@ -17,7 +18,10 @@ class Rejections {
  public:
   Rejections(std::span<VerdictId> slots, VerdictTable& table) : slots_(slots), table_(&table) {}
   void Reject(size_t i, VerdictId id) { slots_[i] = id; }
-  VerdictId Intern(const Reason& reason) { return table_->Intern(Verdict(reason)); }
+  VerdictId Intern(const Reason& reason) {
+    return reason.text.empty() ? kFitsId : table_->Intern(reason.code(), {&reason.text, 1});
+  }
+  VerdictId Intern(Code code, std::span<const std::string_view> reasons) { return table_->Intern(code, reasons); }
   VerdictId Intern(const Verdict& verdict) { return table_->Intern(verdict); }
   std::span<VerdictId> slots() { return slots_; }
 

@@ -37,6 +37,8 @@ class Value {
   const std::vector<Member>& members() const { return members_; }  // in the order written
   // The member's value; null when absent or not an object.
   const Value* Find(std::string_view key) const;
+  // Of that member; empty when there is none, or it is not a string.
+  std::string TextAt(std::string_view key) const;
   // Appends a member (no check for duplicates) or an item.
   Value& Set(std::string key, Value value);
   Value& Append(Value item);
@@ -51,6 +53,9 @@ class Value {
   std::vector<Value> items_;
   std::vector<Member> members_;
 };
+
+// The text in quotes, as Kubernetes shows a bad value.
+std::string Quote(std::string_view text);
 
 }  // namespace v1
 }  // namespace berth

@@ -95,6 +95,8 @@ PreBindPlan BindingStages::PreFlight() {
 
 PreBindPlan BindingStages::AskPreFlight() {
   PreBindPlan plan;
+  plan.skip.reserve(profile_.pre_bind.size());
+  plan.parallel.reserve(profile_.pre_bind.size());
   for (const auto& entry : profile_.pre_bind) {
     const berth::PreFlight flight = CallPreBindPreFlight(profile_, entry, placement_, states_[entry.index], timed_);
     const Code code = flight.verdict.code();

@@ -9,7 +9,7 @@
 namespace berth::framework {
 namespace {
 
-std::set<std::string> Names(const std::vector<Decision::Rejector>& rejectors, const Profile& profile) {
+std::set<std::string> RejectorNames(const std::vector<Decision::Rejector>& rejectors, const Profile& profile) {
   std::set<std::string> names;
   for (const Decision::Rejector& rejector : rejectors)
     names.insert(profile.name(rejector.plugin) + (rejector.pending ? " (pending)" : ""));
@@ -73,7 +73,8 @@ std::string Difference(const Decision& decision, const CycleTrace& trace, Judgem
   out += Both("message", decision.message, judged.message);
   out += Both("feasible", std::to_string(decision.feasible), std::to_string(judged.feasible));
   if (judged.kind == Judgement::Kind::kRejected) {
-    out += Both("rejectors", Text(Names(decision.rejectors, profile)), Text(Names(judged.rejectors, judged_profile)));
+    out += Both("rejectors", Text(RejectorNames(decision.rejectors, profile)),
+                Text(RejectorNames(judged.rejectors, judged_profile)));
     out += Both("preemption", Text(decision.post_filter), Text(judged.post_filter));
   }
   out += Both("ties", std::to_string(trace.ties), std::to_string(judged_trace.ties));

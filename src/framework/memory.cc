@@ -120,14 +120,12 @@ bool Memory::Sign(const Pod& pod, std::string& out, std::vector<uint8_t>* signed
   if (signed_by) *signed_by = signs_;
   for (const uint16_t plugin : signers_) {
     if (!CallSign(profile_, plugin, pod, signature)) return false;
-    signature.Add("");
+    signature.EndPlugin(true);
   }
   for (const uint16_t plugin : may_sign_) {
-    Signature own;
-    const bool signs = CallSign(profile_, plugin, pod, own);
+    const bool signs = CallSign(profile_, plugin, pod, signature);
     if (signed_by) (*signed_by)[plugin] = signs;
-    signature.Add(int64_t{signs});
-    if (signs) signature.Add(own.text());
+    signature.EndPlugin(signs);
   }
   // A plugin that declares to read one need not sign it.
   for (const std::string& key : profile_.annotations.pods) {
@@ -135,7 +133,7 @@ bool Memory::Sign(const Pod& pod, std::string& out, std::vector<uint8_t>* signed
     signature.Add(int64_t{value != nullptr});
     if (value) signature.Add(*value);
   }
-  out = signature.text();
+  out = std::move(signature).Take();
   return true;
 }
 

@@ -16,8 +16,6 @@
 namespace berth::framework {
 namespace {
 
-constexpr uint8_t kOne = 1;
-
 // What PostFilter plugins see.
 class MarksReport final : public ProspectReport {
  public:
@@ -179,6 +177,7 @@ bool MemoryRun::Mark() {
 
 std::optional<framework::Mark> MemoryRun::Named(Marks& marks, size_t position, VerdictId id) {
   if (id == kFitsId) return kFitsMark;
+  if (const framework::Mark known = marks.Find(position, id); known != kAbsentMark) return known;
   const Code code = memory_.table_.Get(id).code();
   if (code == Code::kSuccess) return kFitsMark;
   if (!IsRejected(code)) return std::nullopt;

@@ -22,6 +22,8 @@ class MemoryRun {
   Prospects LookAhead();
 
  private:
+  static constexpr uint8_t kOne = 1;  // the activity of a batch of one row
+
   // Each returns false when this decision has to be left to Judge.
   bool PreFilter();
   bool Mark();

@@ -4,9 +4,33 @@
 #include <array>
 #include <vector>
 
+#include "berth/vectorized.h"
 #include "framework/memory_run.h"
 
 namespace berth::framework {
+namespace {
+
+// The verdict on all rows that do not fit; kFitsId when all do, kNotJudged when there are several.
+BERTH_VECTORIZED VerdictId OneOf(const VerdictId* verdicts, size_t n) {
+  VerdictId highest = kFitsId, others = 0;
+  for (size_t i = 0; i < n; ++i) highest = std::max(highest, verdicts[i]);
+  for (size_t i = 0; i < n; ++i) others |= (verdicts[i] ^ highest) & (VerdictId{0} - VerdictId{verdicts[i] != kFitsId});
+  return others == 0 ? highest : kNotJudged;
+}
+
+// Marks the rows that do not fit, without a branch per row. Returns how many.
+BERTH_VECTORIZED uint32_t MarkOne(const VerdictId* __restrict verdicts, size_t n, Mark mark, Mark* __restrict marks) {
+  uint32_t count = 0;
+  for (size_t i = 0; i < n; ++i) {
+    const uint32_t rejected = verdicts[i] != kFitsId;
+    const auto mask = static_cast<Mark>(0 - rejected);
+    marks[i] = static_cast<Mark>((marks[i] & ~mask) | (mark & mask));
+    count += rejected;
+  }
+  return count;
+}
+
+}  // namespace
 
 bool MemoryRun::AskLive() {
   std::vector<size_t> live;
@@ -42,6 +66,21 @@ bool MemoryRun::AskLive() {
       std::fill_n(verdicts.begin(), size, kFitsId);
       cycle_.FilterBatch(static_cast<Row>(begin), std::span(active).first(size), std::span(verdicts).first(size),
                          std::span(plugins).first(size), ask);
+      if (only_fitting) {
+        const VerdictId one = OneOf(verdicts.data(), size);
+        if (one == kFitsId) continue;  // nobody is rejected
+        if (one != kNotJudged) {
+          const std::optional<framework::Mark> named = Named(work, position, one);
+          if (!named) return false;
+          if (work.counts[*named] == 0)
+            work.examples[*named] = static_cast<Row>(
+                begin + static_cast<size_t>(std::find(verdicts.begin(), verdicts.end(), one) - verdicts.begin()));
+          const uint32_t rejected = MarkOne(verdicts.data(), size, *named, work.by_row.data() + begin);
+          work.counts[kFitsMark] -= rejected;
+          work.counts[*named] += rejected;
+          continue;
+        }
+      }
       VerdictId last = kFitsId;
       framework::Mark mark = kFitsMark;
       for (size_t i = 0; i < size; ++i) {

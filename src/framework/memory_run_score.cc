@@ -3,6 +3,7 @@
 // memory_run.cc.
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <span>
 #include <utility>
 
@@ -14,8 +15,6 @@
 
 namespace berth::framework {
 namespace {
-
-constexpr uint8_t kOne = 1;
 
 // Not 0 when the score is outside 0 … 100.
 inline uint64_t OutOfRange(int64_t score) {
@@ -35,10 +34,17 @@ BERTH_VECTORIZED bool StoreAll(const int64_t* __restrict scores, PodClass::Total
   return bad == 0;
 }
 
-BERTH_VECTORIZED int64_t Highest(const int64_t* values, size_t n, int64_t at_least) {
-  int64_t highest = at_least;
-  for (size_t k = 0; k < n; ++k) highest = std::max(highest, values[k]);
-  return highest;
+struct Range {
+  int64_t lowest, highest;
+};
+// As wide as it must be to hold the scores, too.
+BERTH_VECTORIZED Range RangeOf(const int64_t* scores, size_t n, Range range) {
+  int64_t lowest = range.lowest, highest = range.highest;
+  for (size_t k = 0; k < n; ++k) {
+    lowest = std::min(lowest, scores[k]);
+    highest = std::max(highest, scores[k]);
+  }
+  return {lowest, highest};
 }
 
 // False: some score is out of range.
@@ -54,13 +60,54 @@ BERTH_VECTORIZED bool AddScores(const int64_t* __restrict scores, int64_t weight
 
 // The rows that fit.
 void ListRows(const Marks& marks, std::vector<Row>& out) {
-  out.resize(marks.counts[kFitsMark] + 1);  // one is written beyond the end
+  // Neighbours mostly share a fate: a group that fits is one step.
+  constexpr size_t kGroup = 8;
+  const Mark* const by_row = marks.by_row.data();
+  const size_t rows = marks.by_row.size(), fits = marks.counts[kFitsMark];
+  out.resize(fits + 1);  // one is written beyond the end
   Row* at = out.data();
-  for (Row row = 0; row < marks.by_row.size(); ++row) {
-    *at = row;
-    at += marks.by_row[row] == kFitsMark;
+  size_t row = 0;
+  for (; row + kGroup <= rows; row += kGroup) {
+    std::array<uint64_t, 2> words;
+    static_assert(sizeof words == kGroup * sizeof(Mark) && kFitsMark == 0);
+    std::memcpy(words.data(), by_row + row, sizeof words);
+    if ((words[0] | words[1]) == 0) {
+      for (size_t i = 0; i < kGroup; ++i) at[i] = static_cast<Row>(row + i);
+      at += kGroup;
+      continue;
+    }
+    for (size_t i = 0; i < kGroup; ++i) {
+      *at = static_cast<Row>(row + i);
+      at += by_row[row + i] == kFitsMark;
+    }
   }
-  out.pop_back();
+  for (; row < rows; ++row) {
+    *at = static_cast<Row>(row);
+    at += by_row[row] == kFitsMark;
+  }
+  out.resize(fits);
+}
+
+// totals[k] = fixed[rows[k]] + base
+BERTH_VECTORIZED void GatherTotals(const PodClass::Total* __restrict fixed, const Row* __restrict rows, int64_t base,
+                                   size_t n, int64_t* __restrict totals) {
+  for (size_t k = 0; k < n; ++k) totals[k] = int64_t{fixed[static_cast<int32_t>(rows[k])]} + base;
+}
+
+struct BestRank {
+  size_t ties;
+  uint32_t rank;
+};
+// How many totals are the best, and the lowest rank of their rows.
+BERTH_VECTORIZED BestRank FirstOfBest(const int64_t* __restrict totals, const Row* __restrict rows,
+                                      const uint32_t* __restrict ranks, int64_t best, size_t n) {
+  uint32_t ties = 0, first = UINT32_MAX;
+  for (size_t k = 0; k < n; ++k) {
+    const uint32_t is_best = totals[k] == best;
+    ties += is_best;
+    first = std::min(first, ranks[static_cast<int32_t>(rows[k])] | (is_best - 1));
+  }
+  return {ties, first};
 }
 
 }  // namespace
@@ -222,14 +269,18 @@ bool MemoryRun::ScoreAll() {
     const auto to = std::lower_bound(from, fitting.end(), begin + static_cast<Row>(size));
     if (from == to) return;
     std::array<uint8_t, kBatchRows> active;
-    std::fill_n(active.begin(), size, 0);
-    for (auto row = from; row != to; ++row) {
-      active[*row - begin] = 1;
-      class_.fixed[*row] = 0;
-    }
     const std::span<const Row> list(from, to);
-    const Scored batch{begin, std::span<const uint8_t>(active).first(size),
-                       list.size() == size ? std::span<const Row>() : list};
+    const bool all = list.size() == size;
+    std::fill_n(active.begin(), size, all);
+    if (all) {
+      std::fill_n(class_.fixed.begin() + begin, size, 0);
+    } else {
+      for (const Row row : list) {
+        active[row - begin] = 1;
+        class_.fixed[row] = 0;
+      }
+    }
+    const Scored batch{begin, std::span<const uint8_t>(active).first(size), all ? std::span<const Row>() : list};
     for (size_t i = 0; i < n && !failed[number]; ++i)
       if (memory_.scores_[i].remembered && !skipped_[i])
         failed[number] = !ScoreBatch(i, batch, highest[number * n + i]);
@@ -242,7 +293,7 @@ bool MemoryRun::ScoreAll() {
   }
   for (size_t at = 0; at < highest.size(); ++at)
     class_.columns[at % n].highest = std::max(class_.columns[at % n].highest, highest[at]);
-  return std::find(failed.begin(), failed.end(), kOne) == failed.end();
+  return std::find(failed.begin(), failed.end(), uint8_t{1}) == failed.end();
 }
 
 // Asks a remembered plugin about some rows and stores what it says of the active ones. Several batches may be scored
@@ -274,19 +325,18 @@ bool MemoryRun::ScoreBatch(size_t position, const Scored& rows, int64_t& highest
   // Products of larger ones could wrap; leave them to the slow way.
   constexpr int64_t kLimit = INT64_MAX / kMaxScore;
   int64_t* const big = column.big.data() + rows.begin;
-  int64_t top = highest, bottom = 0;
-  const auto store = [&](size_t k) {
-    big[k] = scores[k];
-    top = std::max(top, scores[k]);
-    bottom = std::min(bottom, scores[k]);
-  };
+  Range range{0, highest};
   if (rows.list.empty()) {
-    for (size_t k = 0; k < scores.size(); ++k) store(k);
+    std::copy(scores.begin(), scores.end(), big);
+    range = RangeOf(scores.data(), scores.size(), range);
   } else {
-    for (const Row row : rows.list) store(row - rows.begin);
+    for (const Row row : rows.list) {
+      const int64_t score = big[row - rows.begin] = scores[row - rows.begin];
+      range = {std::min(range.lowest, score), std::max(range.highest, score)};
+    }
   }
-  highest = top;
-  return bottom >= 0 && top <= kLimit;
+  highest = range.highest;
+  return range.lowest >= 0 && range.highest <= kLimit;
 }
 
 void MemoryRun::RefreshBlocks() {
@@ -354,7 +404,7 @@ bool MemoryRun::AddNormalized() {
   totals.resize(feasible.size());
   const bool whole = marks_ == &class_.marks;
   const int64_t base = profile_.score.empty() ? 1 : 0;
-  for (size_t k = 0; k < feasible.size(); ++k) totals[k] = class_.fixed[feasible[k]] + base;
+  GatherTotals(class_.fixed.data(), feasible.data(), base, feasible.size(), totals.data());
   for (size_t i = 0; i < profile_.score.size(); ++i) {
     if (!memory_.scores_[i].remembered || skipped_[i]) continue;
     const ScoreEntry& entry = profile_.score[i];
@@ -435,27 +485,15 @@ void MemoryRun::PickByTotals() {
   const std::span<const uint32_t> ranks = snapshot_.ranks();
   const std::span<const Row> feasible = memory_.feasible_;
   const std::span<const int64_t> totals = memory_.totals_;
-  const int64_t best = Highest(totals.data(), totals.size(), kUnscored);
-  // In locals, so that the loop need not store them.
-  size_t ties = 0;
-  uint32_t first = UINT32_MAX;
-  Row winner = kNoRow;
   int64_t bar = INT64_MIN;  // what a total must exceed to be among the best few
   for (size_t k = 0; k < totals.size(); ++k) {
-    const int64_t total = totals[k];
-    if (total > bar) {
-      Offer({total, feasible[k], k});
-      if (top_.size() == CycleTrace::kMaxCandidates) bar = top_.back().total;
-    }
-    if (total != best) continue;
-    ++ties;
-    const uint32_t rank = ranks[feasible[k]];
-    if (rank >= first) continue;
-    first = rank;
-    winner = feasible[k];
+    if (totals[k] <= bar) continue;
+    Offer({totals[k], feasible[k], k});
+    if (top_.size() == CycleTrace::kMaxCandidates) bar = top_.back().total;
   }
-  ties_ = ties;
-  winner_ = winner;
+  const BestRank found = FirstOfBest(totals.data(), feasible.data(), ranks.data(), top_.front().total, totals.size());
+  ties_ = found.ties;
+  winner_ = snapshot_.order()[found.rank];
 }
 
 }  // namespace berth::framework

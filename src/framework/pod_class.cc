@@ -16,6 +16,12 @@ Mark Marks::Name(const Refusal& refusal) {
   return static_cast<Mark>(refusals.size());
 }
 
+Mark Marks::Find(size_t position, VerdictId verdict) const {
+  for (size_t i = 0; i < refusals.size(); ++i)
+    if (refusals[i].verdict == verdict && refusals[i].position == position) return static_cast<Mark>(i + 1);
+  return kAbsentMark;
+}
+
 void Marks::Clear(size_t rows) {
   by_row.assign(rows, kAbsentMark);
   refusals.clear();

@@ -40,6 +40,8 @@ struct Marks {
 
   // The mark of a refusal, kAbsentMark when there are too many to name.
   Mark Name(const Refusal& refusal);
+  // The mark of what the plugin at `position` has said before; kAbsentMark when it has not.
+  Mark Find(size_t position, VerdictId verdict) const;
   void Set(Row row, Mark mark) {
     Mark& slot = by_row[row];
     if (slot != kAbsentMark) --counts[slot];

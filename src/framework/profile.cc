@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "berth/host/annotations.h"
+#include "berth/value.h"
 #include "framework/plugin_call.h"
 #include "framework/plugin_handle.h"
 
@@ -23,8 +24,6 @@ using config::PluginSet;
 constexpr std::array<Point, kPointCount> kBuildOrder = {
     Point::kPreFilter, Point::kFilter, Point::kPostFilter, Point::kReserve, Point::kPreScore,   Point::kScore,
     Point::kPreBind,   Point::kBind,   Point::kPostBind,   Point::kPermit,  Point::kPreEnqueue, Point::kQueueSort};
-
-std::string Quote(const std::string& text) { return Value::String(text).ToJson(); }
 
 // The interface's name in kube-scheduler, as its messages have it.
 std::string InterfaceName(Point point) { return std::string(ToString(point)) + "Plugin"; }

@@ -6,13 +6,13 @@
 #include <memory>
 #include <string>
 
+#include "berth/value.h"
 #include "plugins/common/device_classes.h"
-#include "plugins/common/label_syntax.h"
 
 namespace berth::plugins {
 namespace {
 
-struct State : StateOf<State> {
+struct ClaimState : StateOf<ClaimState> {
   bool has_claims = false;               // of its own, or one that its extended resources make
   std::vector<ResourceId> from_devices;  // requested resources that a device class stands for
 };
@@ -39,7 +39,7 @@ Value DynamicResources::Args::Write() const {
 
 PreFilterOutcome DynamicResources::PreFilter(const Cycle& cycle) const {
   const Pod& pod = cycle.pod();
-  auto state = std::make_unique<State>();
+  auto state = std::make_unique<ClaimState>();
   if (!pod.resource_claims.empty()) {
     state->has_claims = true;
     return {Verdict(kClaimsNotYet), std::move(state), {}, {}};
@@ -54,7 +54,7 @@ PreFilterOutcome DynamicResources::PreFilter(const Cycle& cycle) const {
 Error DynamicResources::Filter(const Cycle&, const PluginState* state, const NodeBatch& nodes, Rejections& out) const {
   if (state == nullptr) return Error("not found");
   const VerdictId rejected = out.Intern(kDevicesNotYet);
-  for (const ResourceId id : static_cast<const State*>(state)->from_devices) {
+  for (const ResourceId id : static_cast<const ClaimState*>(state)->from_devices) {
     const std::span<const int64_t> allocatable = nodes.allocatable(id);
     for (size_t i = 0; i < nodes.size(); ++i) {
       if (allocatable[i] <= 0) out.Reject(i, rejected);
@@ -65,7 +65,7 @@ Error DynamicResources::Filter(const Cycle&, const PluginState* state, const Nod
 
 PostFilterOutcome DynamicResources::PostFilter(const Cycle&, const PluginState* state, const FilterReport&) const {
   if (state == nullptr) return {Verdict::Fail("not found"), {}, nullptr};
-  return {static_cast<const State*>(state)->has_claims ? kStillNot : kNoClaims, {}, nullptr};
+  return {static_cast<const ClaimState*>(state)->has_claims ? kStillNot : kNoClaims, {}, nullptr};
 }
 
 Error DynamicResources::Score(const Cycle&, const PluginState*, const NodeBatch&, std::span<int64_t> scores) const {

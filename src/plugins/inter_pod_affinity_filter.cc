@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "berth/vectorized.h"
 #include "plugins/inter_pod_affinity.h"
 #include "plugins/inter_pod_affinity_index.h"
 #include "plugins/inter_pod_affinity_terms.h"
@@ -11,7 +12,7 @@ namespace berth::plugins {
 namespace {
 
 // What does not change during a cycle; shared by all clones of a state.
-struct FilterBase {
+struct PodAffinityFilterBase {
   TopologyKeys keys;
   std::vector<AffinityTerm> affinity, anti;  // the incoming pod's
   Labels namespace_labels;                   // the incoming pod's namespace's
@@ -24,8 +25,16 @@ const std::vector<PodAffinityTerm>& RequiredAntiTerms(const Pod& pod) {
   return pod.affinity.pod_anti_affinity->required;
 }
 
+BERTH_VECTORIZED void MarkPositive(const int64_t* __restrict counts, size_t n, uint8_t fault, uint8_t* __restrict out) {
+  for (size_t i = 0; i < n; ++i) out[i] |= static_cast<uint8_t>(0 - static_cast<uint8_t>(counts[i] > 0)) & fault;
+}
+
+BERTH_VECTORIZED void MarkOthers(const int64_t* __restrict counts, size_t n, uint8_t fault, uint8_t* __restrict out) {
+  for (size_t i = 0; i < n; ++i) out[i] |= static_cast<uint8_t>(0 - static_cast<uint8_t>(counts[i] <= 0)) & fault;
+}
+
 // Counts of existing pods' anti-affinity terms that match the incoming pod. Only rows with such pods are visited.
-PairCounts CountExistingAntiAffinity(const Cycle& cycle, FilterBase& base, InterPodAffinityIndex* index) {
+PairCounts CountExistingAntiAffinity(const Cycle& cycle, PodAffinityFilterBase& base, InterPodAffinityIndex* index) {
   PairCounts counts;
   const Snapshot& snapshot = cycle.snapshot();
   if (index != nullptr) {
@@ -50,7 +59,8 @@ struct IncomingCounts {
 };
 
 // Counts of existing pods, terminating ones too, that match the incoming pod's own terms.
-IncomingCounts CountIncoming(const Snapshot& snapshot, const FilterBase& base, InterPodAffinityIndex* index) {
+IncomingCounts CountIncoming(const Snapshot& snapshot, const PodAffinityFilterBase& base,
+                             InterPodAffinityIndex* index) {
   IncomingCounts counts;
   if (base.affinity.empty() && base.anti.empty()) return counts;
   if (index != nullptr) {
@@ -79,9 +89,10 @@ IncomingCounts CountIncoming(const Snapshot& snapshot, const FilterBase& base, I
 }
 
 // The base, the counts and what a what-if changed about them. Cheap to clone.
-class FilterState final : public StateOf<FilterState> {
+class PodAffinityFilterState final : public StateOf<PodAffinityFilterState> {
  public:
-  FilterState(std::shared_ptr<const FilterBase> base, PairCounts existing, IncomingCounts incoming)
+  PodAffinityFilterState(std::shared_ptr<const PodAffinityFilterBase> base, PairCounts existing,
+                         IncomingCounts incoming)
       : base_(std::move(base)),
         existing_anti_(std::make_shared<const PairCounts>(std::move(existing))),
         affinity_(std::make_shared<const PairCounts>(std::move(incoming.affinity))),
@@ -95,7 +106,7 @@ class FilterState final : public StateOf<FilterState> {
     const bool changed = existing_anti_.changed() || affinity_.changed() || anti_.changed() || !others_.empty();
     return changed ? nullptr : faults_.get();
   }
-  const FilterBase& base() const { return *base_; }
+  const PodAffinityFilterBase& base() const { return *base_; }
 
   void Update(const Cycle& cycle, const Pod& other, Row row, int64_t amount) {
     for (const PodAffinityTerm& term : RequiredAntiTerms(other)) {
@@ -172,21 +183,21 @@ class FilterState final : public StateOf<FilterState> {
       at[LabelColumn::kAbsent] |= kFarFromAll;
       if (first_of_its_kind) continue;
       const std::span<const int64_t> counts = affinity_.base().of(term.key);
-      for (size_t value = 0; value < at.size(); ++value)
-        at[value] |= value < counts.size() && counts[value] > 0 ? 0 : kFarFromAll;
+      MarkOthers(counts.data(), std::min(counts.size(), at.size()), kFarFromAll, at.data());
+      for (size_t value = counts.size(); value < at.size(); ++value) at[value] |= kFarFromAll;
     }
     const auto near = [&](size_t key, const PairCounts& pairs, uint8_t fault) {
       const std::span<const int64_t> counts = pairs.of(key);
       if (counts.empty()) return;
       std::vector<uint8_t>& at = of(key);
-      for (size_t value = 1; value < counts.size(); ++value) at[value] |= counts[value] > 0 ? fault : 0;
+      MarkPositive(counts.data(), counts.size(), fault, at.data());
     };
     for (const AffinityTerm& term : base_->anti) near(term.key, anti_.base(), kNearAnti);
     for (size_t key = 0; key < base_->keys.size(); ++key) near(key, existing_anti_.base(), kNearExisting);
     return faults;
   }
 
-  std::shared_ptr<const FilterBase> base_;
+  std::shared_ptr<const PodAffinityFilterBase> base_;
   ChangedCounts existing_anti_, affinity_, anti_;
   std::shared_ptr<const Faults> faults_;
   std::vector<OtherPair> others_;
@@ -210,7 +221,7 @@ PreFilterOutcome InterPodAffinity::PreFilter(const Cycle& cycle) const {
   if (const std::string errors = TermParseErrors(pod); !errors.empty()) {
     return PreFilterOutcome::Reject(Verdict(Code::kUnschedulableAndUnresolvable, "parsing pod: " + errors));
   }
-  auto base = std::make_shared<FilterBase>();
+  auto base = std::make_shared<PodAffinityFilterBase>();
   base->affinity = CompileRequired(cycle, pod.affinity.pod_affinity, base->keys);
   base->anti = CompileRequired(cycle, pod.affinity.pod_anti_affinity, base->keys);
   base->namespace_labels = NamespaceLabels(cycle.snapshot(), pod.namespace_());
@@ -220,41 +231,53 @@ PreFilterOutcome InterPodAffinity::PreFilter(const Cycle& cycle) const {
   if (existing.empty() && base->affinity.empty() && base->anti.empty())
     return PreFilterOutcome::Skip().While(kExistingTerms);
   IncomingCounts incoming = CountIncoming(cycle.snapshot(), *base, index);
-  return PreFilterOutcome::Ok(std::make_unique<FilterState>(std::move(base), std::move(existing), std::move(incoming)));
+  return PreFilterOutcome::Ok(
+      std::make_unique<PodAffinityFilterState>(std::move(base), std::move(existing), std::move(incoming)));
 }
 
 Error InterPodAffinity::AddPod(const Cycle& cycle, PluginState* state, const PodRecord& pod, Row row) const {
-  static_cast<FilterState*>(state)->Update(cycle, *pod.pod, row, 1);
+  static_cast<PodAffinityFilterState*>(state)->Update(cycle, *pod.pod, row, 1);
   return Error::Ok();
 }
 
 Error InterPodAffinity::RemovePod(const Cycle& cycle, PluginState* state, const PodRecord& pod, Row row) const {
-  static_cast<FilterState*>(state)->Update(cycle, *pod.pod, row, -1);
+  static_cast<PodAffinityFilterState*>(state)->Update(cycle, *pod.pod, row, -1);
   return Error::Ok();
 }
 
 Error InterPodAffinity::Filter(const Cycle&, const PluginState* state, const NodeBatch& nodes, Rejections& out) const {
   if (state == nullptr) return Error("error reading \"PreFilterInterPodAffinity\" from cycleState: not found");
-  const auto& filter = static_cast<const FilterState&>(*state);
+  const auto& filter = static_cast<const PodAffinityFilterState&>(*state);
   const VerdictId affinity = out.Intern(kAffinity);
   const VerdictId anti = out.Intern(kAntiAffinity);
   const VerdictId existing = out.Intern(kExistingAntiAffinity);
-  if (const FilterState::Faults* faults = filter.faults()) {
+  if (const PodAffinityFilterState::Faults* faults = filter.faults()) {
     std::array<VerdictId, 8> verdicts;
     for (size_t found = 0; found < verdicts.size(); ++found)
-      verdicts[found] = found & FilterState::kFarFromAll     ? affinity
-                        : found & FilterState::kNearAnti     ? anti
-                        : found & FilterState::kNearExisting ? existing
-                                                             : kFitsId;
-    std::vector<uint8_t> found(nodes.size(), 0);
-    for (size_t key = 0; key < faults->size(); ++key) {
-      const std::vector<uint8_t>& at = (*faults)[key];
-      if (at.empty()) continue;
-      const std::span<const uint32_t> values = nodes.labels(filter.base().keys.column(key));
-      for (size_t i = 0; i < values.size(); ++i) found[i] |= at[values[i]];
-    }
+      verdicts[found] = found & PodAffinityFilterState::kFarFromAll     ? affinity
+                        : found & PodAffinityFilterState::kNearAnti     ? anti
+                        : found & PodAffinityFilterState::kNearExisting ? existing
+                                                                        : kFitsId;
     const std::span<VerdictId> slots = out.slots();
-    for (size_t i = 0; i < found.size(); ++i) slots[i] = verdicts[found[i]];
+    size_t key = 0;
+    const auto next = [&] {
+      while (key < faults->size() && (*faults)[key].empty()) ++key;
+      return key < faults->size();
+    };
+    // What the rows' values say is gathered in the slots and becomes verdicts with the last key, mostly the only one.
+    static_assert(kFitsId == 0);
+    if (!next()) return Error::Ok();
+    for (bool more = true; more;) {
+      const uint8_t* const at = (*faults)[key].data();
+      const std::span<const uint32_t> values = nodes.labels(filter.base().keys.column(key));
+      ++key;
+      more = next();
+      if (more) {
+        for (size_t i = 0; i < values.size(); ++i) slots[i] |= at[values[i]];
+      } else {
+        for (size_t i = 0; i < values.size(); ++i) slots[i] = verdicts[slots[i] | at[values[i]]];
+      }
+    }
     return Error::Ok();
   }
   for (size_t i = 0; i < nodes.size(); ++i) {

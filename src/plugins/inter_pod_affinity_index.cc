@@ -9,7 +9,7 @@
 namespace berth::plugins {
 namespace {
 
-constexpr size_t kMaxKinds = 4096;  // more are forgotten, and asked for again
+constexpr size_t kMaxTermKinds = 4096;  // more are forgotten, and asked for again
 
 }  // namespace
 
@@ -46,7 +46,7 @@ const std::vector<std::shared_ptr<const PlacedTerm>>& PlacedTerms::Matching(cons
   const PodKind kind{pod.meta.labels, pod.namespace_(), namespace_labels};
   auto at = kinds_.find(kind);
   if (at == kinds_.end()) {
-    if (kinds_.size() >= kMaxKinds) kinds_.clear();
+    if (kinds_.size() >= kMaxTermKinds) kinds_.clear();
     at = kinds_.emplace(kind, Known()).first;
   }
   Known& known = at->second;

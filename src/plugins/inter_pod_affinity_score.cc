@@ -11,7 +11,7 @@
 namespace berth::plugins {
 namespace {
 
-struct ScoreState final : StateOf<ScoreState> {
+struct PodAffinityScoreState final : StateOf<PodAffinityScoreState> {
   TopologyKeys keys;
   PairCounts weights;
 };
@@ -31,7 +31,7 @@ void CompilePreferred(const Cycle& cycle, const std::optional<PodAffinity>& affi
 // What the terms of a pod that is there already say of the incoming one.
 class ExistingPodScorer {
  public:
-  ExistingPodScorer(const Cycle& cycle, int64_t hard_weight, ScoreState& state)
+  ExistingPodScorer(const Cycle& cycle, int64_t hard_weight, PodAffinityScoreState& state)
       : cycle_(cycle),
         hard_weight_(hard_weight),
         namespace_labels_(NamespaceLabels(cycle.snapshot(), cycle.pod().namespace_())),
@@ -63,7 +63,7 @@ class ExistingPodScorer {
   const Cycle& cycle_;
   const int64_t hard_weight_;
   const Labels namespace_labels_;
-  ScoreState& state_;
+  PodAffinityScoreState& state_;
 };
 
 }  // namespace
@@ -77,7 +77,7 @@ PreScoreOutcome InterPodAffinity::PreScore(const Cycle& cycle, std::span<const R
     return PreScoreOutcome::Fail("failed to parse pod: " + errors);
   }
 
-  auto state = std::make_unique<ScoreState>();
+  auto state = std::make_unique<PodAffinityScoreState>();
   InterPodAffinityIndex* const index = IndexOf(snapshot);
   if (index != nullptr) {
     for (const auto& placed : index->scoring().Matching(pod, NamespaceLabels(snapshot, pod.namespace_()))) {
@@ -118,7 +118,7 @@ PreScoreOutcome InterPodAffinity::PreScore(const Cycle& cycle, std::span<const R
 Error InterPodAffinity::Score(const Cycle&, const PluginState* state, const NodeBatch& nodes,
                               std::span<int64_t> scores) const {
   if (state == nullptr) return Error("failed to read \"PreScoreInterPodAffinity\" from cycleState: not found");
-  const auto& s = static_cast<const ScoreState&>(*state);
+  const auto& s = static_cast<const PodAffinityScoreState&>(*state);
   std::fill(scores.begin(), scores.end(), 0);
   for (size_t key = 0; key < s.keys.size(); ++key) {
     const std::span<const int64_t> weights = s.weights.of(key);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "berth/vectorized.h"
 #include "plugins/common/pod_signing.h"
 
 namespace berth::plugins {
@@ -17,6 +18,28 @@ void CollectError(const char* list, const Terms& terms, std::vector<std::string>
       return;
     }
   }
+}
+
+// For keys of which nearly every row has a value of its own: no row's count waits for its neighbour's.
+void Scatter(const uint32_t* __restrict values, const uint8_t* __restrict live, const uint32_t* __restrict counts,
+             int64_t amount, size_t n, int64_t* __restrict out) {
+  for (size_t i = 0; i < n; ++i) {
+    const uint32_t count = counts[i] & (0 - static_cast<uint32_t>(live[i] != 0));
+    out[values[i]] += amount * int64_t{count};
+  }
+}
+
+BERTH_VECTORIZED bool AnyCounted(const uint32_t* values, const uint8_t* live, const uint32_t* counts, size_t n) {
+  uint32_t any = 0;
+  for (size_t i = 0; i < n; ++i)
+    any |= counts[i] & (0 - static_cast<uint32_t>((values[i] != LabelColumn::kAbsent) & (live[i] != 0)));
+  return any != 0;
+}
+
+BERTH_VECTORIZED size_t NotZero(const int64_t* counts, size_t n) {
+  uint64_t found = 0;
+  for (size_t i = 0; i < n; ++i) found += counts[i] != 0;
+  return found;
 }
 
 }  // namespace
@@ -101,13 +124,9 @@ void PairCounts::Add(const TopologyKeys& keys, size_t key, Row row, int64_t amou
   const LabelColumn& column = keys.column(key);
   const uint32_t value = column[row];
   if (value == LabelColumn::kAbsent) return;
-  touched_ = true;
   if (counts_.size() < keys.size()) counts_.resize(keys.size());
   if (counts_[key].empty()) counts_[key].resize(column.distinct() + 1);
-  int64_t& count = counts_[key][value];
-  pairs_ -= count != 0;
-  count += amount;
-  pairs_ += count != 0;
+  Change(counts_[key][value], amount);
 }
 
 void PairCounts::Add(const TopologyKeys& keys, size_t key, const Snapshot& snapshot, const RowCounts& rows,
@@ -119,18 +138,31 @@ void PairCounts::Add(const TopologyKeys& keys, size_t key, const Snapshot& snaps
   if (counts.empty()) counts.resize(column.distinct() + 1);
   const std::span<const uint32_t> values = column.values();
   const std::span<const uint8_t> live = snapshot.live();
+  const size_t size = std::min(values.size(), live.size());
+  const std::span<const uint32_t> all = rows.dense();
+  const size_t n = std::min(size, all.size());
+  if (rows.SumsByValue(column)) {
+    for (uint32_t value = LabelColumn::kAbsent + 1; value <= column.distinct(); ++value) {
+      const auto sum = static_cast<int64_t>(rows.SumOf(value, values, live));
+      if (sum != 0) Change(counts[value], amount * sum);
+    }
+    return;
+  }
+  if (!all.empty() && column.distinct() >= n / 2) {
+    pairs_ -= NotZero(counts.data(), counts.size());
+    Scatter(values.data(), live.data(), all.data(), amount, n, counts.data());
+    counts[LabelColumn::kAbsent] = 0;
+    pairs_ += NotZero(counts.data(), counts.size());
+    touched_ = touched_ || AnyCounted(values.data(), live.data(), all.data(), n);
+    return;
+  }
   // Neighbours mostly share a zone: their sum is kept at hand until the value changes.
   uint32_t last = LabelColumn::kAbsent;
   int64_t sum = 0;
   const auto store = [&] {
-    if (last == LabelColumn::kAbsent) return;
-    touched_ = true;
-    int64_t& count = counts[last];
-    pairs_ -= count != 0;
-    count += sum;
-    pairs_ += count != 0;
+    if (last != LabelColumn::kAbsent) Change(counts[last], sum);
   };
-  rows.ForEach([&, size = std::min(values.size(), live.size())](Row row, int64_t count) {
+  rows.ForEach([&](Row row, int64_t count) {
     if (row >= size || !live[row]) return;
     const uint32_t value = values[row];
     if (value != last) {

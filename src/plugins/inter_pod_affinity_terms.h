@@ -106,6 +106,13 @@ class PairCounts {
   bool touched() const { return touched_; }
 
  private:
+  void Change(int64_t& count, int64_t amount) {
+    touched_ = true;
+    pairs_ -= count != 0;
+    count += amount;
+    pairs_ += count != 0;
+  }
+
   std::vector<std::vector<int64_t>> counts_;  // [key][value id]
   size_t pairs_ = 0;
   bool touched_ = false;

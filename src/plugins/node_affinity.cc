@@ -21,7 +21,7 @@ struct Compiled {
   std::optional<CompiledSelector> required;
 };
 
-struct FilterState : StateOf<FilterState> {
+struct NodeAffinityFilterState : StateOf<NodeAffinityFilterState> {
   std::shared_ptr<const Compiled> compiled;
 };
 
@@ -30,7 +30,7 @@ struct WeightedTerm {
   int64_t weight;
 };
 
-struct ScoreState : StateOf<ScoreState> {
+struct NodeAffinityScoreState : StateOf<NodeAffinityScoreState> {
   std::shared_ptr<const std::vector<WeightedTerm>> terms;
 };
 
@@ -93,7 +93,7 @@ PreFilterOutcome NodeAffinity::PreFilter(const Cycle& cycle) const {
   if (args_.added_required) compiled->added.emplace(*args_.added_required, snapshot);
   if (pod.node_selector && !pod.node_selector->empty()) compiled->node_selector.emplace(*pod.node_selector, snapshot);
   if (required) compiled->required.emplace(*required, snapshot);
-  auto state = std::make_unique<FilterState>();
+  auto state = std::make_unique<NodeAffinityFilterState>();
   state->compiled = std::move(compiled);
   PreFilterOutcome outcome = PreFilterOutcome::Ok(std::move(state));
 
@@ -125,7 +125,7 @@ Error NodeAffinity::Filter(const Cycle& cycle, const PluginState* state, const N
     return Error::Ok();
   }
 
-  const Compiled& compiled = *static_cast<const FilterState*>(state)->compiled;
+  const Compiled& compiled = *static_cast<const NodeAffinityFilterState*>(state)->compiled;
   const std::span<VerdictId> slots = out.slots();
   std::array<uint8_t, kMatchChunk> own, added;
   for (size_t first = 0; first < nodes.size(); first += kMatchChunk) {
@@ -157,7 +157,7 @@ PreScoreOutcome NodeAffinity::PreScore(const Cycle& cycle, std::span<const Row>)
       if (!compiled.matches_nothing()) terms->push_back({std::move(compiled), term.weight});
     }
   }
-  auto state = std::make_unique<ScoreState>();
+  auto state = std::make_unique<NodeAffinityScoreState>();
   state->terms = std::move(terms);
   return PreScoreOutcome::Ok(std::move(state));
 }
@@ -175,7 +175,7 @@ Error NodeAffinity::Score(const Cycle& cycle, const PluginState* state, const No
     return Error::Ok();
   }
 
-  const std::vector<WeightedTerm>& terms = *static_cast<const ScoreState*>(state)->terms;
+  const std::vector<WeightedTerm>& terms = *static_cast<const NodeAffinityScoreState*>(state)->terms;
   std::fill(scores.begin(), scores.end(), 0);
   std::array<uint8_t, kMatchChunk> match;
   for (size_t first = 0; first < scores.size(); first += kMatchChunk) {

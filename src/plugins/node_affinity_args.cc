@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "berth/value.h"
 #include "plugins/common/label_syntax.h"
 #include "plugins/node_affinity.h"
 

@@ -22,7 +22,7 @@ Features Required(const Pod& pod) {
   return required;
 }
 
-struct State : StateOf<State> {
+struct FeatureState : StateOf<FeatureState> {
   Features required;
 };
 
@@ -49,7 +49,7 @@ QueueingHint AfterPodUpdate(const Pod& rejected, const EventObjects& objects) {
 PreFilterOutcome NodeDeclaredFeatures::PreFilter(const Cycle& cycle) const {
   Features required = Required(cycle.pod());
   if (required.empty()) return PreFilterOutcome::Skip();
-  auto state = std::make_unique<State>();
+  auto state = std::make_unique<FeatureState>();
   state->required = std::move(required);
   return PreFilterOutcome::Ok(std::move(state));
 }
@@ -57,7 +57,7 @@ PreFilterOutcome NodeDeclaredFeatures::PreFilter(const Cycle& cycle) const {
 Error NodeDeclaredFeatures::Filter(const Cycle&, const PluginState* state, const NodeBatch& nodes,
                                    Rejections& out) const {
   if (state == nullptr) return Error("error reading \"PreFilterNodeDeclaredFeatures\" from cycle-state: not found");
-  const Features& required = static_cast<const State*>(state)->required;
+  const Features& required = static_cast<const FeatureState*>(state)->required;
   const auto sets = nodes.snapshot().feature_sets();
   const std::span<const uint32_t> set_of = nodes.feature_set();
   SetMemo<uint8_t> satisfied(sets.size(), nodes.size());

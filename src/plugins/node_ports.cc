@@ -9,7 +9,7 @@
 namespace berth::plugins {
 namespace {
 
-struct State : StateOf<State> {
+struct PortState : StateOf<PortState> {
   std::vector<HostPort> wanted;
 };
 
@@ -30,14 +30,14 @@ QueueingHint AfterPodDeleted(const Pod& rejected, const EventObjects& objects) {
 PreFilterOutcome NodePorts::PreFilter(const Cycle& cycle) const {
   std::vector<HostPort> wanted = HostPortsOf(cycle.pod());
   if (wanted.empty()) return PreFilterOutcome::Skip();
-  auto state = std::make_unique<State>();
+  auto state = std::make_unique<PortState>();
   state->wanted = std::move(wanted);
   return PreFilterOutcome::Ok(std::move(state));
 }
 
 Error NodePorts::Filter(const Cycle&, const PluginState* state, const NodeBatch& nodes, Rejections& out) const {
   if (state == nullptr) return Error("reading \"PreFilterNodePorts\" from cycleState: not found");
-  const std::vector<HostPort>& wanted = static_cast<const State*>(state)->wanted;
+  const std::vector<HostPort>& wanted = static_cast<const PortState*>(state)->wanted;
   const std::span<const uint8_t> active = nodes.active();
   VerdictId rejected = kFitsId;
   for (size_t i = 0; i < nodes.size(); ++i) {

@@ -7,9 +7,9 @@
 #include <array>
 #include <cmath>
 
+#include "berth/value.h"
 #include "berth/vectorized.h"
 #include "plugins/common/column_vectors.h"
-#include "plugins/common/label_syntax.h"
 #include "plugins/common/signing.h"
 #include "plugins/common/wrap.h"
 
@@ -41,7 +41,7 @@ int64_t Combine(int64_t with_pod, int64_t without_pod) {
   return kMaxScore / 2 + WrapSub(WrapAdd(kMaxScore / 2, with_pod), without_pod) / 2;
 }
 
-struct Column {
+struct BalancedColumn {
   const int64_t* allocatable;
   const int64_t* used;
   int64_t want;
@@ -49,7 +49,7 @@ struct Column {
 
 // On vectors, two resources whose amounts doubles hold exactly. An amount above the capacity is cut before the division
 // and not after it; the quotient is 1 either way.
-constexpr int kVectorBits = 52;
+constexpr int kBalancedBits = 52;
 
 // REQUIRES: requested and capacity from 0 to 2^52.
 inline double VectorFraction(uint64_t requested, uint64_t capacity, uint64_t none) {
@@ -80,12 +80,13 @@ BERTH_VECTORIZED void ScoreTwoOnVectors(const int64_t* __restrict a_allocatable,
   }
 }
 
-void ScoreTwo(const Column& a, const Column& b, std::span<const uint8_t> active, std::span<int64_t> scores) {
+void ScoreTwo(const BalancedColumn& a, const BalancedColumn& b, std::span<const uint8_t> active,
+              std::span<int64_t> scores) {
   const size_t n = scores.size();
   const auto a_want = static_cast<uint64_t>(a.want), b_want = static_cast<uint64_t>(b.want);
   if (n > 1 && !Sparse(active)) {
-    if (AreSmall(kVectorBits, a.allocatable, a.used, a.want, n) &&
-        AreSmall(kVectorBits, b.allocatable, b.used, b.want, n)) {
+    if (AreSmall(kBalancedBits, a.allocatable, a.used, a.want, n) &&
+        AreSmall(kBalancedBits, b.allocatable, b.used, b.want, n)) {
       ScoreTwoOnVectors(a.allocatable, a.used, a_want, b.allocatable, b.used, b_want, n, scores.data());
       return;
     }
@@ -102,8 +103,8 @@ void ScoreTwo(const Column& a, const Column& b, std::span<const uint8_t> active,
       Gather(a.used + first, where, columns[1].data());
       Gather(b.allocatable + first, where, columns[2].data());
       Gather(b.used + first, where, columns[3].data());
-      small = AreSmall(kVectorBits, columns[0].data(), columns[1].data(), a.want, where.size()) &&
-              AreSmall(kVectorBits, columns[2].data(), columns[3].data(), b.want, where.size());
+      small = AreSmall(kBalancedBits, columns[0].data(), columns[1].data(), a.want, where.size()) &&
+              AreSmall(kBalancedBits, columns[2].data(), columns[3].data(), b.want, where.size());
       if (!small) break;
       ScoreTwoOnVectors(columns[0].data(), columns[1].data(), a_want, columns[2].data(), columns[3].data(), b_want,
                         where.size(), found.data());
@@ -125,13 +126,13 @@ void ScoreTwo(const Column& a, const Column& b, std::span<const uint8_t> active,
   }
 }
 
-void ScoreMany(const std::vector<Column>& columns, std::span<const uint8_t> active, std::span<int64_t> scores) {
+void ScoreMany(const std::vector<BalancedColumn>& columns, std::span<const uint8_t> active, std::span<int64_t> scores) {
   std::vector<double> with_pod, without_pod;
   for (size_t i = 0; i < scores.size(); ++i) {
     if (!active[i]) continue;
     with_pod.clear();
     without_pod.clear();
-    for (const Column& c : columns) {
+    for (const BalancedColumn& c : columns) {
       if (c.allocatable[i] == 0) continue;
       with_pod.push_back(Fraction(WrapAdd(c.used[i], c.want), c.allocatable[i]));
       without_pod.push_back(Fraction(c.used[i], c.allocatable[i]));
@@ -182,7 +183,7 @@ Error NodeResourcesBalancedAllocation::Score(const Cycle& cycle, const PluginSta
     std::fill(scores.begin(), scores.end(), 0);
     return Error::Ok();
   }
-  std::vector<Column> columns;
+  std::vector<BalancedColumn> columns;
   columns.reserve(resources_.size());
   for (const ResourceId id : resources_) {
     const int64_t want = cycle.pod().resources.held.Get(id);

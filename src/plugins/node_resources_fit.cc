@@ -26,7 +26,7 @@ struct Wants {
   std::vector<Want> list;  // in the order in which reasons are given
 };
 
-struct State : StateOf<State> {
+struct FitState : StateOf<FitState> {
   std::shared_ptr<const Wants> wants;
 };
 
@@ -35,18 +35,31 @@ struct State : StateOf<State> {
 using Mask = uint64_t;
 constexpr Mask kUnresolvable = Mask{1} << 63;
 constexpr size_t kMaxMaskedWants = 62;
-constexpr size_t kChunk = 256;
+constexpr size_t kFitChunk = 256;
 
 std::string InsufficientText(ResourceId id) { return "Insufficient " + ResourceName(id); }
 
-Verdict MakeVerdict(const std::vector<Want>& wants, Mask mask) {
-  std::vector<std::string> reasons;
-  if (mask & 1) reasons.emplace_back(NodeResourcesFit::kTooManyPods.text);
+// The reasons are put together where they stand: a row that is judged alone asks every time.
+VerdictId InternMask(const std::vector<Want>& wants, Mask mask, Rejections& out) {
+  constexpr std::array kUsual = {ResourceId::kCpu, ResourceId::kMemory, ResourceId::kEphemeralStorage};
+  static const std::array<std::string, kUsual.size()> kUsualTexts = {
+      InsufficientText(kUsual[0]), InsufficientText(kUsual[1]), InsufficientText(kUsual[2])};
+  std::array<std::string_view, kMaxMaskedWants + 1> reasons;
+  std::vector<std::string> others;
+  size_t n = 0;
+  if (mask & 1) reasons[n++] = NodeResourcesFit::kTooManyPods.text;
   for (size_t k = 0; k < wants.size(); ++k) {
-    if (mask & (Mask{2} << k)) reasons.push_back(InsufficientText(wants[k].id));
+    if (!(mask & (Mask{2} << k))) continue;
+    const auto usual = std::find(kUsual.begin(), kUsual.end(), wants[k].id);
+    if (usual != kUsual.end()) {
+      reasons[n++] = kUsualTexts[static_cast<size_t>(usual - kUsual.begin())];
+    } else {
+      if (others.empty()) others.reserve(wants.size());  // views of them stay valid
+      reasons[n++] = others.emplace_back(InsufficientText(wants[k].id));
+    }
   }
   const Code code = mask & kUnresolvable ? Code::kUnschedulableAndUnresolvable : Code::kUnschedulable;
-  return Verdict(code, std::move(reasons));
+  return out.Intern(code, std::span(reasons).first(n));
 }
 
 // Verdicts by mask: a cluster has few different ways of being too small, so each is interned once per call.
@@ -59,7 +72,7 @@ class VerdictsByMask {
     for (const auto& [known, id] : known_) {
       if (known == mask) return last_ = id;
     }
-    last_ = out_->Intern(MakeVerdict(*wants_, mask));
+    last_ = InternMask(*wants_, mask, *out_);
     known_.emplace_back(mask, last_);
     return last_;
   }
@@ -154,7 +167,7 @@ QueueingHint AfterPodEvent(const Pod& rejected, const EventObjects& objects) {
 
 // Whether the node, empty, would have room. Resources ignored by configuration are looked at too, as upstream does; a
 // resource that only devices could serve counts as lacking, because claims for devices are not made yet.
-QueueingHint AfterNodeChange(const Pod& rejected, const EventObjects& objects) {
+QueueingHint FitAfterNodeChange(const Pod& rejected, const EventObjects& objects) {
   const Node *before = objects.node_before, *after = objects.node_after;
   if (after == nullptr || after->allocatable.pods < 1) return QueueingHint::kSkip;
   const Resources& request = rejected.resources.request;
@@ -203,14 +216,14 @@ PreFilterOutcome NodeResourcesFit::PreFilter(const Cycle& cycle) const {
       return false;
     });
   }
-  auto state = std::make_unique<State>();
+  auto state = std::make_unique<FitState>();
   state->wants = std::move(wants);
   return PreFilterOutcome::Ok(std::move(state));
 }
 
 Error NodeResourcesFit::Filter(const Cycle&, const PluginState* state, const NodeBatch& nodes, Rejections& out) const {
   if (state == nullptr) return Error("error reading \"PreFilterNodeResourcesFit\" from cycleState: not found");
-  const Wants& wants = *static_cast<const State*>(state)->wants;
+  const Wants& wants = *static_cast<const FitState*>(state)->wants;
   if (wants.list.size() > kMaxMaskedWants) {
     FilterWide(wants, nodes, out);
     return Error::Ok();
@@ -218,9 +231,9 @@ Error NodeResourcesFit::Filter(const Cycle&, const PluginState* state, const Nod
   VerdictsByMask verdicts(wants.list, out);
   const std::span<VerdictId> slots = out.slots();
   const std::span<const int64_t> pod_count = nodes.pod_count(), pods = nodes.allocatable(ResourceId::kPods);
-  std::array<Mask, kChunk> masks;
-  for (size_t first = 0; first < nodes.size(); first += kChunk) {
-    const size_t n = std::min(kChunk, nodes.size() - first);
+  std::array<Mask, kFitChunk> masks;
+  for (size_t first = 0; first < nodes.size(); first += kFitChunk) {
+    const size_t n = std::min(kFitChunk, nodes.size() - first);
     StartMasks(pods.data() + first, pod_count.data() + first, n, masks.data());
     for (size_t k = 0; k < wants.list.size(); ++k) {
       const Want& want = wants.list[k];
@@ -259,7 +272,7 @@ bool NodeResourcesFit::Sign(const Pod& pod, Signature& out) const {
 std::optional<std::vector<EventRegistration>> NodeResourcesFit::EventsToRegister() const {
   return std::vector<EventRegistration>{
       {{EventResource::kPod, action::kDelete | action::kUpdatePodScaleDown}, AfterPodEvent},
-      {{EventResource::kNode, action::kAdd | action::kUpdateNodeAllocatable}, AfterNodeChange},
+      {{EventResource::kNode, action::kAdd | action::kUpdateNodeAllocatable}, FitAfterNodeChange},
       {{EventResource::kDeviceClass, action::kAdd | action::kUpdate}, nullptr}};
 }
 

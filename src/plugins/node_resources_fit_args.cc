@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "berth/value.h"
 #include "plugins/common/label_syntax.h"
 #include "plugins/node_resources_fit.h"
 

@@ -16,14 +16,14 @@ namespace {
 
 using Strategy = NodeResourcesFit::Strategy;
 
-constexpr size_t kChunk = 256;
+constexpr size_t kScoreChunk = 256;
 
 struct Sums {
-  std::array<int64_t, kChunk> score, weight;
+  std::array<int64_t, kScoreChunk> score, weight;
 };
 
 // Columns of one resource for a chunk of rows.
-struct Column {
+struct FitColumn {
   const int64_t* allocatable;
   const int64_t* used;
   int64_t want, weight;
@@ -47,7 +47,7 @@ int64_t Ratio(const std::vector<ShapePoint>& shape, int64_t requested, int64_t c
 // Adds one resource to the sums of the active rows. `fn(requested, capacity)` scores a row; scores of 0 do not count
 // when `skip_zero` says so.
 template <bool skip_zero, class Fn>
-void AddResource(const Column& column, std::span<const uint8_t> active, Sums& sums, Fn&& fn) {
+void AddResource(const FitColumn& column, std::span<const uint8_t> active, Sums& sums, Fn&& fn) {
   for (size_t i = 0; i < active.size(); ++i) {
     if (!active[i] || column.allocatable[i] == 0) continue;
     const int64_t score = fn(WrapAdd(column.used[i], column.want), column.allocatable[i]);
@@ -57,7 +57,7 @@ void AddResource(const Column& column, std::span<const uint8_t> active, Sums& su
   }
 }
 
-void AddResource(const NodeResourcesFit::Args& args, const Column& column, std::span<const uint8_t> active,
+void AddResource(const NodeResourcesFit::Args& args, const FitColumn& column, std::span<const uint8_t> active,
                  Sums& sums) {
   switch (args.strategy) {
     case Strategy::kLeastAllocated:
@@ -72,7 +72,7 @@ void AddResource(const NodeResourcesFit::Args& args, const Column& column, std::
 
 // On vectors, for Least and Most: a quotient of doubles, cut off, is the quotient of integers as long as 100 times the
 // amounts are below 2^53, which is true of every amount below 2^46.
-constexpr int kVectorBits = 46;
+constexpr int kFitBits = 46;
 
 // `most`: all ones for Most, else 0. REQUIRES: AreSmall.
 BERTH_VECTORIZED void AddVector(const int64_t* __restrict allocatable, const int64_t* __restrict used, int64_t want,
@@ -109,7 +109,7 @@ PreScoreOutcome NodeResourcesFit::PreScore(const Cycle&, std::span<const Row>) c
 Error NodeResourcesFit::Score(const Cycle& cycle, const PluginState*, const NodeBatch& nodes,
                               std::span<int64_t> scores) const {
   const Resources& request = cycle.pod().resources.score_request;
-  std::vector<Column> columns;
+  std::vector<FitColumn> columns;
   columns.reserve(scored_.size());
   for (const auto& [id, weight] : scored_) {
     const int64_t want = request.Get(id);
@@ -122,10 +122,10 @@ Error NodeResourcesFit::Score(const Cycle& cycle, const PluginState*, const Node
   const bool ratio = args_.strategy == Strategy::kRequestedToCapacityRatio;
   const uint64_t most = args_.strategy == Strategy::kMostAllocated ? ~uint64_t{0} : 0;
   Sums sums;
-  std::array<uint16_t, kChunk> indices;
-  std::array<int64_t, kChunk> allocatable, used, averages;
-  for (size_t first = 0; first < scores.size(); first += kChunk) {
-    const size_t n = std::min(kChunk, scores.size() - first);
+  std::array<uint16_t, kScoreChunk> indices;
+  std::array<int64_t, kScoreChunk> allocatable, used, averages;
+  for (size_t first = 0; first < scores.size(); first += kScoreChunk) {
+    const size_t n = std::min(kScoreChunk, scores.size() - first);
     const std::span<const uint8_t> active = nodes.active().subspan(first, n);
     std::fill_n(sums.score.begin(), n, 0);
     std::fill_n(sums.weight.begin(), n, 0);
@@ -136,7 +136,7 @@ Error NodeResourcesFit::Score(const Cycle& cycle, const PluginState*, const Node
       if (sparse) where = ActiveIndices(active, indices.data());
       const size_t count = sparse ? where.size() : n;
       bool small = true;
-      for (const Column& column : columns) {
+      for (const FitColumn& column : columns) {
         const int64_t *capacity = column.allocatable + first, *taken = column.used + first;
         if (sparse) {
           Gather(capacity, where, allocatable.data());
@@ -144,7 +144,7 @@ Error NodeResourcesFit::Score(const Cycle& cycle, const PluginState*, const Node
           capacity = allocatable.data();
           taken = used.data();
         }
-        small = AreSmall(kVectorBits, capacity, taken, column.want, count);
+        small = AreSmall(kFitBits, capacity, taken, column.want, count);
         if (!small) break;
         AddVector(capacity, taken, column.want, column.weight, most, count, sums.score.data(), sums.weight.data());
       }
@@ -157,7 +157,7 @@ Error NodeResourcesFit::Score(const Cycle& cycle, const PluginState*, const Node
       std::fill_n(sums.score.begin(), n, 0);
       std::fill_n(sums.weight.begin(), n, 0);
     }
-    for (const Column& column : columns) {
+    for (const FitColumn& column : columns) {
       AddResource(args_, {column.allocatable + first, column.used + first, column.want, column.weight}, active, sums);
     }
     for (size_t i = 0; i < n; ++i) {

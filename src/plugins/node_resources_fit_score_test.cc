@@ -161,7 +161,7 @@ TEST(NodeResourcesFitScoreTest, HugeAmountsWrapAroundInsteadOfFailing) {
   EXPECT_EQ(got.raw, (Scores{{"a", 0}, {"b", 0}}));
 }
 
-std::vector<std::string> Read(const Value& value, NodeResourcesFit::Args& args) {
+std::vector<std::string> ReadFitArgs(const Value& value, NodeResourcesFit::Args& args) {
   std::vector<FieldError> errors;
   ArgsReader reader(&value, "args", &errors);
   args.Read(reader);
@@ -188,7 +188,7 @@ Value Shape(std::vector<std::pair<int, int>> points) {
 
 TEST(NodeResourcesFitArgsTest, DefaultsAreCompletedAsUpstreamShowsThem) {
   NodeResourcesFit::Args args;
-  EXPECT_TRUE(Read(Value::Object(), args).empty());
+  EXPECT_TRUE(ReadFitArgs(Value::Object(), args).empty());
   EXPECT_EQ(args.Write().ToJson(),
             R"({"kind":"NodeResourcesFitArgs","apiVersion":"kubescheduler.config.k8s.io/v1","scoringStrategy":)"
             R"({"type":"LeastAllocated","resources":[{"name":"cpu","weight":1},{"name":"memory","weight":1}]}})");
@@ -199,12 +199,12 @@ TEST(NodeResourcesFitArgsTest, GivenArgumentsSurvive) {
   const Value given = Scoring({{"type", Value::String("RequestedToCapacityRatio")},
                                {"resources", Value::Array({Resource("memory", 0), Resource("example.com/x", 7)})},
                                {"requestedToCapacityRatio", Shape({{0, 0}, {100, 10}})}});
-  EXPECT_EQ(Read(given, args), std::vector<std::string>{});
+  EXPECT_EQ(ReadFitArgs(given, args), std::vector<std::string>{});
   EXPECT_EQ(args.strategy, Strategy::kRequestedToCapacityRatio);
   EXPECT_EQ(args.resources, (std::vector<ResourceSpec>{{"memory", 1}, {"example.com/x", 7}}));
   EXPECT_EQ(args.shape, (std::vector<ShapePoint>{{0, 0}, {100, 10}}));
   NodeResourcesFit::Args again;
-  EXPECT_EQ(Read(args.Write(), again), std::vector<std::string>{});
+  EXPECT_EQ(ReadFitArgs(args.Write(), again), std::vector<std::string>{});
   EXPECT_EQ(again.Write(), args.Write());
 }
 
@@ -254,7 +254,7 @@ TEST(NodeResourcesFitArgsTest, BadArgumentsAreRefusedInUpstreamsWords) {
   };
   for (const auto& c : cases) {
     NodeResourcesFit::Args args;
-    EXPECT_EQ(Read(c.value, args), c.want) << c.name;
+    EXPECT_EQ(ReadFitArgs(c.value, args), c.want) << c.name;
   }
 }
 

@@ -13,13 +13,13 @@ bool ToleratesCordon(const Pod& pod) {
   return Tolerates(pod.tolerations, kCordon);
 }
 
-QueueingHint AfterNodeChange(const Pod&, const EventObjects& objects) {
+QueueingHint CordonAfterNodeChange(const Pod&, const EventObjects& objects) {
   if (objects.node_after == nullptr || objects.node_after->unschedulable) return QueueingHint::kSkip;
   const bool opened = objects.node_before == nullptr || objects.node_before->unschedulable;
   return opened ? QueueingHint::kQueue : QueueingHint::kSkip;
 }
 
-QueueingHint AfterTolerationChange(const Pod& rejected, const EventObjects& objects) {
+QueueingHint CordonAfterTolerationChange(const Pod& rejected, const EventObjects& objects) {
   const Pod* pod = objects.pod_after;
   const bool helps = pod != nullptr && pod->uid() == rejected.uid() && ToleratesCordon(*pod);
   return helps ? QueueingHint::kQueue : QueueingHint::kSkip;
@@ -44,8 +44,8 @@ bool NodeUnschedulable::Sign(const Pod& pod, Signature& out) const {
 
 std::optional<std::vector<EventRegistration>> NodeUnschedulable::EventsToRegister() const {
   return std::vector<EventRegistration>{
-      {{EventResource::kNode, action::kAdd | action::kUpdateNodeTaint}, AfterNodeChange},
-      {{EventResource::kPod, action::kUpdatePodToleration}, AfterTolerationChange}};
+      {{EventResource::kNode, action::kAdd | action::kUpdateNodeTaint}, CordonAfterNodeChange},
+      {{EventResource::kPod, action::kUpdatePodToleration}, CordonAfterTolerationChange}};
 }
 
 }  // namespace berth::plugins

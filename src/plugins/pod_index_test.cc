@@ -31,18 +31,18 @@ const char* const kNamespaces[] = {"x", "y", "z"};
 
 class Story {
  public:
-  explicit Story(uint64_t seed) : dice_(seed) {}
+  Story(uint64_t seed, size_t nodes) : nodes_(nodes), dice_(seed) {}
 
+  // Every node gets labels, and pods go anywhere.
+  void Fill(size_t pods) {
+    for (size_t i = 0; i < nodes_; ++i) PutNode("n" + std::to_string(i));
+    for (size_t i = 0; i < pods; ++i) AddPod("n" + std::to_string(dice_.Below(nodes_)));
+  }
   void Change() {
-    const std::string node = "n" + std::to_string(dice_.Below(8));
+    const std::string node = "n" + std::to_string(dice_.Below(nodes_));
     const size_t what = dice_.Below(100);
     if (what < 25) {
-      MakeNode made(node);
-      if (dice_.Chance(80)) made.Label("zone", "z" + std::to_string(dice_.Below(3)));
-      if (dice_.Chance(90)) made.Label("kubernetes.io/hostname", dice_.Chance(95) ? node : "");
-      if (dice_.Chance(50)) made.Label("rack", dice_.Chance(20) ? "" : "r" + std::to_string(dice_.Below(4)));
-      if (dice_.Chance(30)) made.Taint("t", "", TaintEffect::kNoSchedule);
-      state_.PutNode(std::make_shared<const Node>(made.Build()));
+      PutNode(node);
     } else if (what < 32) {
       (void)state_.RemoveNode(node);
     } else if (what < 50 && !uids_.empty()) {
@@ -63,8 +63,7 @@ class Story {
         state_.RemoveObject<Namespace>("", ns.meta.name);
       }
     } else {
-      uids_.push_back("u" + std::to_string(made_++));
-      ASSERT_TRUE(state_.AddPod(NewPod(uids_.back(), node)).ok());
+      AddPod(node);
     }
   }
 
@@ -101,6 +100,20 @@ class Story {
   Dice& dice() { return dice_; }
 
  private:
+  void PutNode(const std::string& node) {
+    // On large clusters a zone is mostly known of every node.
+    const bool large = nodes_ > 100;
+    MakeNode made(node);
+    if (dice_.Chance(large ? zoned_percent_ : 80)) made.Label("zone", "z" + std::to_string(dice_.Below(3)));
+    if (dice_.Chance(90)) made.Label("kubernetes.io/hostname", dice_.Chance(95) ? node : "");
+    if (dice_.Chance(50)) made.Label("rack", dice_.Chance(20) ? "" : "r" + std::to_string(dice_.Below(4)));
+    if (dice_.Chance(30)) made.Taint("t", "", TaintEffect::kNoSchedule);
+    state_.PutNode(std::make_shared<const Node>(made.Build()));
+  }
+  void AddPod(const std::string& node) {
+    uids_.push_back("u" + std::to_string(made_++));
+    ASSERT_TRUE(state_.AddPod(NewPod(uids_.back(), node)).ok());
+  }
   std::optional<LabelSelector> Selector() {
     if (dice_.Chance(4)) return std::nullopt;
     if (dice_.Chance(6)) return LabelSelector();
@@ -135,7 +148,9 @@ class Story {
     return constraint;
   }
 
+  const size_t nodes_;
   Dice dice_;
+  const size_t zoned_percent_ = dice_.Chance(50) ? 100 : 99;
   cluster::ClusterState state_;
   std::vector<std::string> uids_;
   size_t made_ = 0;
@@ -169,17 +184,28 @@ std::string Told(const P& plugin, const Pod& pod, const Snapshot& snapshot, bool
   return text;
 }
 
+// Few rows have a count at first, and then most: that is kept, and summed up, in another way.
+struct Size {
+  size_t nodes, pods, steps;
+  uint64_t stories;
+  size_t least;  // answers of interest
+};
+constexpr Size kSmall{8, 0, 150, 60, 100}, kLarge{200, 2000, 40, 6, 3};
+
 template <class P>
-void Compare(const typename P::Args& args) {
+void Compare(const typename P::Args& args, const Size& size) {
   size_t rejected = 0, scored = 0;
-  for (uint64_t seed = 1; seed <= 60; ++seed) {
+  for (uint64_t seed = 1; seed <= size.stories; ++seed) {
     SCOPED_TRACE(seed);
-    Story story(seed);
+    Story story(seed, size.nodes);
+    if (size.pods > 0) {
+      ASSERT_NO_FATAL_FAILURE(story.Fill(size.pods));
+    }
     P plain(args), indexed(args);
     const std::unique_ptr<PluginIndex> index = indexed.MakeIndex();
     for (size_t i = story.dice().Below(40); i > 0; --i) story.Change();
     story.state().AddIndex(index.get());
-    for (int step = 0; step < 150; ++step) {
+    for (int step = 0; step < static_cast<int>(size.steps); ++step) {
       ASSERT_NO_FATAL_FAILURE(story.Change());
       if (story.dice().Chance(30)) continue;
       const std::shared_ptr<const Pod> pod = story.NewPod("incoming", "");
@@ -192,17 +218,78 @@ void Compare(const typename P::Args& args) {
     }
     story.state().RemoveIndex(index.get());
   }
-  EXPECT_GT(rejected, 100u);
-  EXPECT_GT(scored, 100u);
+  EXPECT_GT(rejected, size.least);
+  EXPECT_GT(scored, size.least);
 }
 
-TEST(PodIndexTest, PodTopologySpreadSaysTheSameWithAnIndex) { Compare<PodTopologySpread>({}); }
+TEST(PodIndexTest, PodTopologySpreadSaysTheSameWithAnIndex) {
+  Compare<PodTopologySpread>({}, kSmall);
+  Compare<PodTopologySpread>({}, kLarge);
+}
+
+// Where few values are on many rows, and every node counts, pods are summed up by value.
+TEST(PodIndexTest, PodTopologySpreadSumsUpTheSameDomains) {
+  constexpr size_t kNodes = 150;
+  const std::string zone = "topology.kubernetes.io/zone";
+  // By what is left of a node's number: a zone, none at all, one without a name.
+  const std::vector<std::vector<std::string>> patterns = {{"a", "b", "c"},     {"a", "b", "-"}, {"a", "", "b"},
+                                                          {"", "-", "a", "b"}, {"-", "-"},      {"", "-"}};
+  for (const std::vector<std::string>& pattern : patterns) {
+    for (const bool removed : {false, true}) {
+      for (const bool by_service : {false, true}) {
+        SCOPED_TRACE(::testing::PrintToString(pattern) + (removed ? " with ghosts" : "") +
+                     (by_service ? " by default" : ""));
+        cluster::ClusterState state;
+        PodTopologySpread plain, indexed;
+        const std::unique_ptr<PluginIndex> index = indexed.MakeIndex();
+        state.AddIndex(index.get());
+        for (size_t i = 0; i < kNodes; ++i) {
+          MakeNode node("n" + std::to_string(i));
+          node.Label("kubernetes.io/hostname", "n" + std::to_string(i));
+          const std::string& value = pattern[i % pattern.size()];
+          if (value != "-") node.Label(zone, value);
+          state.PutNode(std::make_shared<const Node>(node.Build()));
+          for (size_t k = 0; k < 1 + i % 4; ++k) {
+            const std::string uid = "u" + std::to_string(i) + "-" + std::to_string(k);
+            ASSERT_TRUE(state
+                            .AddPod(std::make_shared<const Pod>(
+                                MakePod(uid).Uid(uid).Label("app", "a").OnNode("n" + std::to_string(i)).Build()))
+                            .ok());
+          }
+        }
+        if (removed) (void)state.RemoveNode("n7");
+        MakePod pod("incoming");
+        pod.Label("app", "a");
+        if (by_service) {
+          Service service;
+          service.meta.name = "s";
+          service.meta.namespace_ = "default";
+          service.selector = Labels({{"app", "a"}});
+          state.PutObject<Service>(std::make_shared<const Service>(service));
+        } else {
+          TopologySpreadConstraint constraint;
+          constraint.max_skew = 3;
+          constraint.topology_key = zone;
+          constraint.when_unsatisfiable = WhenUnsatisfiable::kScheduleAnyway;
+          constraint.selector = SelectLabels({{"app", "a"}});
+          pod.Spread(constraint);
+        }
+        const Pod incoming = pod.Build();
+        const std::string want = Told(plain, incoming, state.snapshot(), false);
+        EXPECT_NE(want.find('='), std::string::npos) << want;
+        EXPECT_EQ(Told(indexed, incoming, state.snapshot(), false), want);
+        state.RemoveIndex(index.get());
+      }
+    }
+  }
+}
 
 TEST(PodIndexTest, InterPodAffinitySaysTheSameWithAnIndex) {
-  Compare<InterPodAffinity>({});
+  Compare<InterPodAffinity>({}, kSmall);
+  Compare<InterPodAffinity>({}, kLarge);
   InterPodAffinity::Args args;
   args.hard_pod_affinity_weight = 0;
-  Compare<InterPodAffinity>(args);
+  Compare<InterPodAffinity>(args, kSmall);
 }
 
 }  // namespace

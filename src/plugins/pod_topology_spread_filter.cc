@@ -10,14 +10,14 @@ namespace berth::plugins {
 namespace {
 
 // What PreFilter found; shared by all clones of a state.
-struct FilterBase {
+struct SpreadFilterBase {
   // The two domains with the fewest matching pods. Two are enough: a what-if changes one domain per constraint.
   struct Lowest {
     uint32_t value = LabelColumn::kAbsent;
     int64_t count = std::numeric_limits<int32_t>::max();
   };
 
-  FilterBase(const Pod& pod, const Snapshot& snapshot, std::vector<SpreadConstraint> with, PodCountIndex* index)
+  SpreadFilterBase(const Pod& pod, const Snapshot& snapshot, std::vector<SpreadConstraint> with, PodCountIndex* index)
       : constraints(std::move(with)),
         policies(pod, snapshot, constraints),
         counts(CountDomains(pod, snapshot, constraints, policies, index)) {
@@ -50,11 +50,11 @@ struct FilterBase {
 };
 
 // A base and what a what-if changed about it. Cheap to clone.
-class FilterState final : public StateOf<FilterState> {
+class SpreadFilterState final : public StateOf<SpreadFilterState> {
  public:
-  explicit FilterState(std::shared_ptr<const FilterBase> base) : base_(std::move(base)) {}
+  explicit SpreadFilterState(std::shared_ptr<const SpreadFilterBase> base) : base_(std::move(base)) {}
 
-  const FilterBase& base() const { return *base_; }
+  const SpreadFilterBase& base() const { return *base_; }
   bool changed() const { return !changes_.empty(); }
 
   int64_t Count(size_t c, uint32_t value) const {
@@ -110,10 +110,10 @@ class FilterState final : public StateOf<FilterState> {
     return it == changes_.end() ? nullptr : &*it;
   }
   Change* FindChange(size_t c, uint32_t value) {
-    return const_cast<Change*>(static_cast<const FilterState*>(this)->FindChange(c, value));
+    return const_cast<Change*>(static_cast<const SpreadFilterState*>(this)->FindChange(c, value));
   }
 
-  std::shared_ptr<const FilterBase> base_;
+  std::shared_ptr<const SpreadFilterBase> base_;
   std::vector<Change> changes_;
 };
 
@@ -125,26 +125,27 @@ PreFilterOutcome PodTopologySpread::PreFilter(const Cycle& cycle) const {
   if (constraints->empty()) return PreFilterOutcome::Skip().While(ConstraintsHoldWhile(cycle.pod()));
   Resolve(constraints.value(), cycle.snapshot());
   PodCountIndex* const index = IndexOf(cycle.snapshot());
-  auto base = std::make_shared<const FilterBase>(cycle.pod(), cycle.snapshot(), std::move(constraints).value(), index);
-  PreFilterOutcome outcome = PreFilterOutcome::Ok(std::make_unique<FilterState>(std::move(base)));
+  auto base =
+      std::make_shared<const SpreadFilterBase>(cycle.pod(), cycle.snapshot(), std::move(constraints).value(), index);
+  PreFilterOutcome outcome = PreFilterOutcome::Ok(std::make_unique<SpreadFilterState>(std::move(base)));
   if (index != nullptr) outcome.holds_while = kIndexed | ConstraintsHoldWhile(cycle.pod());
   return outcome;
 }
 
 Error PodTopologySpread::AddPod(const Cycle& cycle, PluginState* state, const PodRecord& pod, Row row) const {
-  static_cast<FilterState*>(state)->Update(cycle.pod(), *pod.pod, row, 1);
+  static_cast<SpreadFilterState*>(state)->Update(cycle.pod(), *pod.pod, row, 1);
   return Error::Ok();
 }
 
 Error PodTopologySpread::RemovePod(const Cycle& cycle, PluginState* state, const PodRecord& pod, Row row) const {
-  static_cast<FilterState*>(state)->Update(cycle.pod(), *pod.pod, row, -1);
+  static_cast<SpreadFilterState*>(state)->Update(cycle.pod(), *pod.pod, row, -1);
   return Error::Ok();
 }
 
 Error PodTopologySpread::Filter(const Cycle&, const PluginState* state, const NodeBatch& nodes, Rejections& out) const {
   if (state == nullptr) return Error("reading \"PreFilterPodTopologySpread\" from cycleState: not found");
-  const auto& filter = static_cast<const FilterState&>(*state);
-  const FilterBase& base = filter.base();
+  const auto& filter = static_cast<const SpreadFilterState&>(*state);
+  const SpreadFilterBase& base = filter.base();
   const VerdictId missing = out.Intern(kKeyMissing);
   const VerdictId skewed = out.Intern(kSkewTooLarge);
   const std::span<VerdictId> slots = out.slots();

@@ -34,7 +34,7 @@ TopologySpreadConstraint Soft(int32_t max_skew, std::string key = kZoneKey) {
   return Constraint(max_skew, std::move(key), WhenUnsatisfiable::kScheduleAnyway);
 }
 
-MakePod App(const std::string& name) { return MakePod(name).Label("app", "a"); }
+MakePod OfApp(const std::string& name) { return MakePod(name).Label("app", "a"); }
 MakeNode InZone(const std::string& name, const std::string& zone) {
   return MakeNode(name).Label(kZoneKey, zone).Label(kHost, name);
 }
@@ -42,7 +42,7 @@ MakeNode InZone(const std::string& name, const std::string& zone) {
 // Zone one: a1, a2 with two matching pods; zone two: b1 with none.
 void FillTwoZones(TestCluster& cluster) {
   cluster.Add(InZone("a1", "one")).Add(InZone("a2", "one")).Add(InZone("b1", "two"));
-  cluster.Add(App("p1").OnNode("a1")).Add(App("p2").OnNode("a2"));
+  cluster.Add(OfApp("p1").OnNode("a1")).Add(OfApp("p2").OnNode("a2"));
 }
 
 std::string SpreadLetters(const std::map<std::string, Verdict>& verdicts) {
@@ -67,18 +67,19 @@ TEST(PodTopologySpreadTest, FilterComparesTheSkewWithTheEmptiestDomain) {
     Pod pod;
     const char* want;
   } cases[] = {
-      {"skew of one", App("p").Spread(Hard(1)), "a1- a2- b1+ c1?"},
-      {"skew of two", App("p").Spread(Hard(2)), "a1- a2- b1+ c1?"},
-      {"skew of three", App("p").Spread(Hard(3)), "a1+ a2+ b1+ c1?"},
+      {"skew of one", OfApp("p").Spread(Hard(1)), "a1- a2- b1+ c1?"},
+      {"skew of two", OfApp("p").Spread(Hard(2)), "a1- a2- b1+ c1?"},
+      {"skew of three", OfApp("p").Spread(Hard(3)), "a1+ a2+ b1+ c1?"},
       {"the pod itself does not match", MakePod("p").Spread(Hard(2)), "a1+ a2+ b1+ c1?"},
-      {"pods of another namespace do not count", App("p").Namespace("other").Spread(Hard(1)), "a1+ a2+ b1+ c1?"},
-      {"soft constraints do not filter", App("p").Spread(Soft(1)), "a1+ a2+ b1+ c1+"},
-      {"the first constraint that fails is reported", App("p").Spread(Hard(1)).Spread(Hard(1, "rack")),
+      {"pods of another namespace do not count", OfApp("p").Namespace("other").Spread(Hard(1)), "a1+ a2+ b1+ c1?"},
+      {"soft constraints do not filter", OfApp("p").Spread(Soft(1)), "a1+ a2+ b1+ c1+"},
+      {"the first constraint that fails is reported", OfApp("p").Spread(Hard(1)).Spread(Hard(1, "rack")),
        "a1? a2? b1? c1?"},
       {"a null selector matches nothing",
-       App("p").Spread(Constraint(1, kZoneKey, WhenUnsatisfiable::kDoNotSchedule, std::nullopt)), "a1+ a2+ b1+ c1?"},
+       OfApp("p").Spread(Constraint(1, kZoneKey, WhenUnsatisfiable::kDoNotSchedule, std::nullopt)), "a1+ a2+ b1+ c1?"},
       {"an empty selector counts none of the existing pods",
-       App("p").Spread(Constraint(1, kZoneKey, WhenUnsatisfiable::kDoNotSchedule, LabelSelector())), "a1+ a2+ b1+ c1?"},
+       OfApp("p").Spread(Constraint(1, kZoneKey, WhenUnsatisfiable::kDoNotSchedule, LabelSelector())),
+       "a1+ a2+ b1+ c1?"},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);
@@ -89,31 +90,31 @@ TEST(PodTopologySpreadTest, FilterComparesTheSkewWithTheEmptiestDomain) {
 TEST(PodTopologySpreadTest, TerminatingPodsDoNotCount) {
   TestCluster cluster;
   cluster.Add(InZone("a1", "one")).Add(InZone("b1", "two"));
-  cluster.Add(App("p1").OnNode("a1").Terminating());
-  EXPECT_EQ(SpreadLetters(FilterAll(PodTopologySpread(), App("p").Spread(Hard(1)), cluster)), "a1+ b1+");
+  cluster.Add(OfApp("p1").OnNode("a1").Terminating());
+  EXPECT_EQ(SpreadLetters(FilterAll(PodTopologySpread(), OfApp("p").Spread(Hard(1)), cluster)), "a1+ b1+");
 }
 
 TEST(PodTopologySpreadTest, MinDomainsTreatsMissingDomainsAsEmpty) {
   TestCluster cluster;
   cluster.Add(InZone("a1", "one")).Add(InZone("b1", "two"));
-  cluster.Add(App("p1").OnNode("a1")).Add(App("p2").OnNode("b1"));
+  cluster.Add(OfApp("p1").OnNode("a1")).Add(OfApp("p2").OnNode("b1"));
   auto with_min = [](int32_t domains) {
     TopologySpreadConstraint c = Hard(1);
     c.min_domains = domains;
     return c;
   };
-  EXPECT_EQ(SpreadLetters(FilterAll(PodTopologySpread(), App("p").Spread(with_min(2)), cluster)), "a1+ b1+");
-  EXPECT_EQ(SpreadLetters(FilterAll(PodTopologySpread(), App("p").Spread(with_min(3)), cluster)), "a1- b1-");
+  EXPECT_EQ(SpreadLetters(FilterAll(PodTopologySpread(), OfApp("p").Spread(with_min(2)), cluster)), "a1+ b1+");
+  EXPECT_EQ(SpreadLetters(FilterAll(PodTopologySpread(), OfApp("p").Spread(with_min(3)), cluster)), "a1- b1-");
 }
 
 TEST(PodTopologySpreadTest, MatchLabelKeysNarrowTheSelectorToThePodsOwnValues) {
   TestCluster cluster;
   cluster.Add(InZone("a1", "one")).Add(InZone("b1", "two"));
-  cluster.Add(App("old").Label("hash", "1").OnNode("a1"));
+  cluster.Add(OfApp("old").Label("hash", "1").OnNode("a1"));
   TopologySpreadConstraint c = Hard(1);
-  EXPECT_EQ(SpreadLetters(FilterAll(PodTopologySpread(), App("p").Label("hash", "2").Spread(c), cluster)), "a1- b1+");
+  EXPECT_EQ(SpreadLetters(FilterAll(PodTopologySpread(), OfApp("p").Label("hash", "2").Spread(c), cluster)), "a1- b1+");
   c.match_label_keys = {"hash", "absent"};
-  EXPECT_EQ(SpreadLetters(FilterAll(PodTopologySpread(), App("p").Label("hash", "2").Spread(c), cluster)), "a1+ b1+");
+  EXPECT_EQ(SpreadLetters(FilterAll(PodTopologySpread(), OfApp("p").Label("hash", "2").Spread(c), cluster)), "a1+ b1+");
 }
 
 TEST(PodTopologySpreadTest, InclusionPoliciesDecideWhichNodesAreDomains) {
@@ -121,12 +122,12 @@ TEST(PodTopologySpreadTest, InclusionPoliciesDecideWhichNodesAreDomains) {
   cluster.Add(InZone("a1", "one").Label("disk", "ssd"));
   cluster.Add(InZone("b1", "two").Label("disk", "hdd"));
   cluster.Add(InZone("c1", "three").Label("disk", "ssd").Taint("k", "v", TaintEffect::kNoSchedule));
-  cluster.Add(App("p1").OnNode("a1"));
+  cluster.Add(OfApp("p1").OnNode("a1"));
   const auto pod = [](NodeInclusionPolicy affinity, NodeInclusionPolicy taints) {
     TopologySpreadConstraint c = Hard(1);
     c.node_affinity_policy = affinity;
     c.node_taints_policy = taints;
-    return App("p").NodeSelector("disk", "ssd").Spread(c).Build();
+    return OfApp("p").NodeSelector("disk", "ssd").Spread(c).Build();
   };
   using Policy = NodeInclusionPolicy;
   // By default nodes the selector leaves out are no domains, tainted ones are: c1 keeps the minimum at zero.
@@ -140,8 +141,8 @@ TEST(PodTopologySpreadTest, InclusionPoliciesDecideWhichNodesAreDomains) {
 TEST(PodTopologySpreadTest, NominatedPodsCountWhereTheyAreNominated) {
   TestCluster cluster;
   cluster.Add(InZone("a1", "one")).Add(InZone("b1", "two"));
-  cluster.Add(App("n").Priority(5).Nominated("a1"));
-  EXPECT_EQ(SpreadLetters(FilterAll(PodTopologySpread(), App("p").Spread(Hard(1)), cluster)), "a1- b1+");
+  cluster.Add(OfApp("n").Priority(5).Nominated("a1"));
+  EXPECT_EQ(SpreadLetters(FilterAll(PodTopologySpread(), OfApp("p").Spread(Hard(1)), cluster)), "a1- b1+");
 }
 
 TEST(PodTopologySpreadTest, UnparsableSelectorFailsTheCycle) {
@@ -149,7 +150,7 @@ TEST(PodTopologySpreadTest, UnparsableSelectorFailsTheCycle) {
   c.selector->invalid = "\"x\" is not a valid label selector operator";
   TestCluster cluster;
   cluster.Add(InZone("a1", "one"));
-  EXPECT_EQ(FilterAll(PodTopologySpread(), App("p").Spread(c), cluster).at("a1").message(),
+  EXPECT_EQ(FilterAll(PodTopologySpread(), OfApp("p").Spread(c), cluster).at("a1").message(),
             "running PreFilter plugin \"test\": get constraints from pod: obtaining pod's hard topology spread "
             "constraints: \"x\" is not a valid label selector operator");
 }
@@ -157,7 +158,7 @@ TEST(PodTopologySpreadTest, UnparsableSelectorFailsTheCycle) {
 TEST(PodTopologySpreadTest, ScoreWeighsDomainsByTheLogarithmOfTheirNumber) {
   TestCluster cluster;
   FillTwoZones(cluster);
-  const ScoreResult got = ScoreAll(PodTopologySpread(), App("p").Spread(Soft(1)), cluster);
+  const ScoreResult got = ScoreAll(PodTopologySpread(), OfApp("p").Spread(Soft(1)), cluster);
   // Two zones: weight ln 4 = 1.386; two pods: round(2.77) = 3.
   EXPECT_THAT(got.raw, ElementsAre(Pair("a1", 3), Pair("a2", 3), Pair("b1", 0)));
   EXPECT_THAT(got.normalized, ElementsAre(Pair("a1", 0), Pair("a2", 0), Pair("b1", 100)));
@@ -166,8 +167,8 @@ TEST(PodTopologySpreadTest, ScoreWeighsDomainsByTheLogarithmOfTheirNumber) {
 TEST(PodTopologySpreadTest, HostnameCountsThePodsOfTheNodeItself) {
   TestCluster cluster;
   FillTwoZones(cluster);
-  cluster.Add(App("p3").OnNode("a1"));
-  const ScoreResult got = ScoreAll(PodTopologySpread(), App("p").Spread(Soft(3, kHost)), cluster);
+  cluster.Add(OfApp("p3").OnNode("a1"));
+  const ScoreResult got = ScoreAll(PodTopologySpread(), OfApp("p").Spread(Soft(3, kHost)), cluster);
   // Three nodes: weight ln 5 = 1.609; maxSkew - 1 = 2 is added: 2*1.609+2, 1*1.609+2, 0+2.
   EXPECT_THAT(got.raw, ElementsAre(Pair("a1", 5), Pair("a2", 4), Pair("b1", 2)));
   EXPECT_THAT(got.normalized, ElementsAre(Pair("a1", 40), Pair("a2", 60), Pair("b1", 100)));
@@ -177,14 +178,14 @@ TEST(PodTopologySpreadTest, NodesWithoutTheKeyScoreNothingUnderOwnConstraints) {
   TestCluster cluster;
   FillTwoZones(cluster);
   cluster.Add(MakeNode("c1"));
-  const ScoreResult got = ScoreAll(PodTopologySpread(), App("p").Spread(Soft(1)), cluster);
+  const ScoreResult got = ScoreAll(PodTopologySpread(), OfApp("p").Spread(Soft(1)), cluster);
   EXPECT_THAT(got.normalized, ElementsAre(Pair("a1", 0), Pair("a2", 0), Pair("b1", 100), Pair("c1", 0)));
 }
 
 TEST(PodTopologySpreadTest, AllNodesScoreTheMostWhenNothingMatches) {
   TestCluster cluster;
   cluster.Add(InZone("a1", "one")).Add(InZone("b1", "two"));
-  const ScoreResult got = ScoreAll(PodTopologySpread(), App("p").Spread(Soft(1)), cluster);
+  const ScoreResult got = ScoreAll(PodTopologySpread(), OfApp("p").Spread(Soft(1)), cluster);
   EXPECT_THAT(got.normalized, ElementsAre(Pair("a1", 100), Pair("b1", 100)));
 }
 
@@ -202,25 +203,25 @@ Service ServiceOf(std::vector<Labels::Entry> selector) {
 TEST(PodTopologySpreadTest, SystemDefaultsSpreadThePodsOfAServiceSoftly) {
   TestCluster cluster;
   cluster.Add(InRealZone("a1", "one")).Add(InRealZone("b1", "two")).Add(MakeNode("c1").Label(kHost, "c1"));
-  cluster.Add(App("p1").OnNode("a1"));
-  EXPECT_TRUE(ScoreAll(PodTopologySpread(), App("p"), cluster).raw.empty()) << "nobody gives a selector";
+  cluster.Add(OfApp("p1").OnNode("a1"));
+  EXPECT_TRUE(ScoreAll(PodTopologySpread(), OfApp("p"), cluster).raw.empty()) << "nobody gives a selector";
   cluster.AddObject(ServiceOf({{"app", "a"}}));
-  const ScoreResult got = ScoreAll(PodTopologySpread(), App("p"), cluster);
+  const ScoreResult got = ScoreAll(PodTopologySpread(), OfApp("p"), cluster);
   // Hosts: 3 nodes, ln 5, skew 3. Zones: one, two and the unlabelled one, ln 5, skew 5; c1 adds nothing for its zone.
   EXPECT_THAT(got.raw, ElementsAre(Pair("a1", 9), Pair("b1", 6), Pair("c1", 2)));
-  EXPECT_EQ(SpreadLetters(FilterAll(PodTopologySpread(), App("p"), cluster)), "a1+ b1+ c1+");
+  EXPECT_EQ(SpreadLetters(FilterAll(PodTopologySpread(), OfApp("p"), cluster)), "a1+ b1+ c1+");
 }
 
 TEST(PodTopologySpreadTest, DefaultSelectorsComeFromServicesAndTheControllerAlone) {
   TestCluster cluster;
-  cluster.Add(InRealZone("a1", "one")).Add(InRealZone("b1", "two")).Add(App("p1").OnNode("a1"));
+  cluster.Add(InRealZone("a1", "one")).Add(InRealZone("b1", "two")).Add(OfApp("p1").OnNode("a1"));
   ReplicaSet set;
   set.meta.name = "rs";
   set.meta.namespace_ = "default";
   set.selector = SelectLabels({{"app", "a"}});
   cluster.AddObject(set);
   const auto owned = [](std::string api_version, std::string kind, bool controller) {
-    return App("p").With([&](Pod& pod) { pod.meta.owners = {{api_version, kind, "rs", "u", controller}}; }).Build();
+    return OfApp("p").With([&](Pod& pod) { pod.meta.owners = {{api_version, kind, "rs", "u", controller}}; }).Build();
   };
   EXPECT_EQ(ScoreAll(PodTopologySpread(), owned("apps/v1", "ReplicaSet", true), cluster).raw.size(), 2u);
   EXPECT_TRUE(ScoreAll(PodTopologySpread(), owned("apps/v1", "ReplicaSet", false), cluster).raw.empty());
@@ -235,10 +236,10 @@ TEST(PodTopologySpreadTest, ListDefaultsCanBeHard) {
   args.defaulting_type = "List";
   args.default_constraints = {Constraint(1, kZoneKey, WhenUnsatisfiable::kDoNotSchedule, std::nullopt)};
   const PodTopologySpread plugin(args);
-  EXPECT_EQ(SpreadLetters(FilterAll(plugin, App("p"), cluster)), "a1+ a2+ b1+") << "no selector, no constraint";
+  EXPECT_EQ(SpreadLetters(FilterAll(plugin, OfApp("p"), cluster)), "a1+ a2+ b1+") << "no selector, no constraint";
   cluster.AddObject(ServiceOf({{"app", "a"}}));
-  EXPECT_EQ(SpreadLetters(FilterAll(plugin, App("p"), cluster)), "a1- a2- b1+");
-  EXPECT_EQ(SpreadLetters(FilterAll(plugin, App("p").Spread(Hard(9)), cluster)), "a1+ a2+ b1+")
+  EXPECT_EQ(SpreadLetters(FilterAll(plugin, OfApp("p"), cluster)), "a1- a2- b1+");
+  EXPECT_EQ(SpreadLetters(FilterAll(plugin, OfApp("p").Spread(Hard(9)), cluster)), "a1+ a2+ b1+")
       << "own ones come instead";
 }
 
@@ -252,16 +253,16 @@ RC_GTEST_PROP(PodTopologySpreadProperty, RemovedPodsAreJudgedAsIfTheyHadNeverBee
   for (int n = 0; n < nodes; ++n) with.Add(InZone("n" + std::to_string(n), n % 2 == 0 ? "even" : "odd"));
   for (int p = 0; p < pods; ++p) {
     places.push_back(*rc::gen::inRange(0, nodes));
-    with.Add(App("p" + std::to_string(p)).OnNode("n" + std::to_string(places.back())));
+    with.Add(OfApp("p" + std::to_string(p)).OnNode("n" + std::to_string(places.back())));
   }
   const int gone = places[0];
   TestCluster without;
   for (int n = 0; n < nodes; ++n) without.Add(InZone("n" + std::to_string(n), n % 2 == 0 ? "even" : "odd"));
   for (int p = 0; p < pods; ++p) {
-    if (places[p] != gone) without.Add(App("p" + std::to_string(p)).OnNode("n" + std::to_string(places[p])));
+    if (places[p] != gone) without.Add(OfApp("p" + std::to_string(p)).OnNode("n" + std::to_string(places[p])));
   }
   const PodTopologySpread plugin;
-  const Pod pod = App("new").Uid("new").Spread(Hard(skew)).Spread(Hard(skew, kHost));
+  const Pod pod = OfApp("new").Uid("new").Spread(Hard(skew)).Spread(Hard(skew, kHost));
   framework::Profile profile;
   profile.plugins.push_back({"test", nullptr});
   profile.pre_filter.push_back({&plugin, 0});
@@ -334,9 +335,9 @@ TEST(PodTopologySpreadArgsTest, ConstraintsNeedListDefaulting) {
 TEST(PodTopologySpreadHintTest, PodsThatChangeACountWakeTheRejectedPod) {
   const PodTopologySpread plugin;
   const auto events = *plugin.EventsToRegister();
-  const Pod rejected = App("p").Uid("p").Spread(Hard(1));
-  const Pod matching = App("q").Uid("q").OnNode("n"), other = MakePod("q").Uid("q").OnNode("n");
-  const Pod pending = App("q").Uid("q"), elsewhere = App("q").Uid("q").Namespace("x").OnNode("n");
+  const Pod rejected = OfApp("p").Uid("p").Spread(Hard(1));
+  const Pod matching = OfApp("q").Uid("q").OnNode("n"), other = MakePod("q").Uid("q").OnNode("n");
+  const Pod pending = OfApp("q").Uid("q"), elsewhere = OfApp("q").Uid("q").Namespace("x").OnNode("n");
   const auto hint = [&](const Pod* before, const Pod* after) {
     EventObjects objects;
     objects.pod_before = before;
@@ -355,7 +356,7 @@ TEST(PodTopologySpreadHintTest, PodsThatChangeACountWakeTheRejectedPod) {
 TEST(PodTopologySpreadHintTest, NodesThatChangeADomainWakeTheRejectedPod) {
   const PodTopologySpread plugin;
   const auto events = *plugin.EventsToRegister();
-  const Pod rejected = App("p").Uid("p").Spread(Hard(1));
+  const Pod rejected = OfApp("p").Uid("p").Spread(Hard(1));
   const Node one = InZone("n", "one"), two = InZone("n", "two"), bare = MakeNode("n");
   const Node tainted = InZone("n", "one").Taint("k", "v", TaintEffect::kNoSchedule);
   const auto hint = [&](const Node* before, const Node* after) {

@@ -28,11 +28,11 @@ int64_t CountUntoleratedPreferences(const std::vector<Taint>& taints, const std:
   return count;
 }
 
-struct ScoreState : StateOf<ScoreState> {
+struct TaintScoreState : StateOf<TaintScoreState> {
   std::shared_ptr<const std::vector<int64_t>> counts;  // by taint set
 };
 
-QueueingHint AfterNodeChange(const Pod& rejected, const EventObjects& objects) {
+QueueingHint TaintsAfterNodeChange(const Pod& rejected, const EventObjects& objects) {
   if (objects.node_after == nullptr) return QueueingHint::kSkip;
   const bool before =
       objects.node_before == nullptr || HasUntolerated(objects.node_before->taints, rejected.tolerations);
@@ -40,7 +40,7 @@ QueueingHint AfterNodeChange(const Pod& rejected, const EventObjects& objects) {
   return before && !after ? QueueingHint::kQueue : QueueingHint::kSkip;
 }
 
-QueueingHint AfterTolerationChange(const Pod& rejected, const EventObjects& objects) {
+QueueingHint TaintsAfterTolerationChange(const Pod& rejected, const EventObjects& objects) {
   const Pod* pod = objects.pod_after;
   return pod != nullptr && pod->uid() == rejected.uid() ? QueueingHint::kQueue : QueueingHint::kSkip;
 }
@@ -79,7 +79,7 @@ PreScoreOutcome TaintToleration::PreScore(const Cycle& cycle, std::span<const Ro
   for (size_t set = 0; set < sets.size(); ++set) {
     (*counts)[set] = CountUntoleratedPreferences(sets[set], cycle.pod().tolerations);
   }
-  auto state = std::make_unique<ScoreState>();
+  auto state = std::make_unique<TaintScoreState>();
   state->counts = std::move(counts);
   return PreScoreOutcome::Ok(std::move(state));
 }
@@ -87,7 +87,7 @@ PreScoreOutcome TaintToleration::PreScore(const Cycle& cycle, std::span<const Ro
 Error TaintToleration::Score(const Cycle&, const PluginState* state, const NodeBatch& nodes,
                              std::span<int64_t> scores) const {
   if (state == nullptr) return Error("failed to read \"PreScoreTaintToleration\" from cycleState: not found");
-  const std::vector<int64_t>& counts = *static_cast<const ScoreState*>(state)->counts;
+  const std::vector<int64_t>& counts = *static_cast<const TaintScoreState*>(state)->counts;
   const std::span<const uint32_t> set_of = nodes.taint_set();
   for (size_t i = 0; i < scores.size(); ++i) scores[i] = counts[set_of[i]];
   return Error::Ok();
@@ -100,8 +100,8 @@ bool TaintToleration::Sign(const Pod& pod, Signature& out) const {
 
 std::optional<std::vector<EventRegistration>> TaintToleration::EventsToRegister() const {
   return std::vector<EventRegistration>{
-      {{EventResource::kNode, action::kAdd | action::kUpdateNodeTaint}, AfterNodeChange},
-      {{EventResource::kPod, action::kUpdatePodToleration}, AfterTolerationChange}};
+      {{EventResource::kNode, action::kAdd | action::kUpdateNodeTaint}, TaintsAfterNodeChange},
+      {{EventResource::kPod, action::kUpdatePodToleration}, TaintsAfterTolerationChange}};
 }
 
 }  // namespace berth::plugins

@@ -22,8 +22,8 @@ namespace {
 
 using volumes::Claim;
 using volumes::Class;
+using volumes::PodWithClaims;
 using volumes::Volume;
-using volumes::WithClaims;
 
 // A cluster that writes when it is told to.
 class BindingWorld final : public berth::Handle, public ClusterAccess, public Writer {
@@ -125,7 +125,7 @@ class VolumeBindingRunTest : public ::testing::Test {
 
   // PreFilter's part and Reserve.
   Verdict Reserve(const std::vector<std::string>& claims, StateSlot& state, const std::string& name = "pod") {
-    world.pod = std::make_shared<const Pod>(WithClaims(claims, name));
+    world.pod = std::make_shared<const Pod>(PodWithClaims(claims, name));
     const Snapshot snapshot = world.state.snapshot();
     struct AnyCycle final : Cycle {
       using Cycle::Cycle;

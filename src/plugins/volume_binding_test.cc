@@ -18,8 +18,8 @@ using volumes::Claim;
 using volumes::Class;
 using volumes::Gi;
 using volumes::Host;
+using volumes::PodWithClaims;
 using volumes::Volume;
-using volumes::WithClaims;
 
 class VolumeBindingTest : public ::testing::Test {
  protected:
@@ -65,8 +65,8 @@ TEST_F(VolumeBindingTest, ClaimsThatNobodyCanBindHoldThePodBack) {
       {"unknown-class", No({kUnboundImmediate})},
       {"immediate", No({kUnboundImmediate})},
   };
-  for (const auto& c : cases) EXPECT_EQ(On("a", WithClaims({c.claim})), c.want) << c.claim;
-  const Verdict failed = On("a", WithClaims({"of-undecided"}));
+  for (const auto& c : cases) EXPECT_EQ(On("a", PodWithClaims({c.claim})), c.want) << c.claim;
+  const Verdict failed = On("a", PodWithClaims({"of-undecided"}));
   EXPECT_EQ(failed.code(), Code::kError);
   EXPECT_NE(failed.message().find("VolumeBindingMode not set for StorageClass \"undecided\""), std::string::npos);
   EXPECT_TRUE(On("a", MakePod()).fits());
@@ -97,10 +97,10 @@ TEST_F(VolumeBindingTest, BoundVolumesHaveToBeThereAndReached) {
   cluster.AddObject(BoundClaim("on-a", "volume-a"));
   cluster.AddObject(BoundClaim("gone", "nowhere"));
   cluster.AddObject(Volume("volume-a", 1, {"a"}));
-  EXPECT_TRUE(On("a", WithClaims({"on-a"})).fits());
-  EXPECT_EQ(On("b", WithClaims({"on-a"})), No({kNodeConflict}));
-  EXPECT_EQ(On("a", WithClaims({"gone"})), No({kVolumeGone}));
-  EXPECT_EQ(On("b", WithClaims({"on-a", "gone"})), No({kNodeConflict})) << "the first failure ends it";
+  EXPECT_TRUE(On("a", PodWithClaims({"on-a"})).fits());
+  EXPECT_EQ(On("b", PodWithClaims({"on-a"})), No({kNodeConflict}));
+  EXPECT_EQ(On("a", PodWithClaims({"gone"})), No({kVolumeGone}));
+  EXPECT_EQ(On("b", PodWithClaims({"on-a", "gone"})), No({kNodeConflict})) << "the first failure ends it";
 }
 
 TEST_F(VolumeBindingTest, ATermOfFieldsAloneMatchesEveryNodeAndAnEmptyOneNone) {
@@ -110,10 +110,10 @@ TEST_F(VolumeBindingTest, ATermOfFieldsAloneMatchesEveryNodeAndAnEmptyOneNone) {
   volume.node_affinity.emplace().terms.Edit().push_back(term);
   cluster.AddObject(volume);
   cluster.AddObject(BoundClaim("c", "v"));
-  EXPECT_TRUE(On("a", WithClaims({"c"})).fits());
+  EXPECT_TRUE(On("a", PodWithClaims({"c"})).fits());
   volume.node_affinity->terms.Edit() = {NodeSelectorTerm()};
   cluster.AddObject(volume);
-  EXPECT_EQ(On("a", WithClaims({"c"})), No({kNodeConflict}));
+  EXPECT_EQ(On("a", PodWithClaims({"c"})), No({kNodeConflict}));
 }
 
 TEST_F(VolumeBindingTest, MigratedVolumesAreReachedByTheDriversZone) {
@@ -131,13 +131,13 @@ TEST_F(VolumeBindingTest, MigratedVolumesAreReachedByTheDriversZone) {
   volume.node_affinity.emplace().terms.Edit().push_back(term);
   cluster.AddObject(volume);
   cluster.AddObject(BoundClaim("c", "v"));
-  EXPECT_TRUE(On("m", WithClaims({"c"})).fits());
-  EXPECT_TRUE(On("old", WithClaims({"c"})).fits());
-  EXPECT_EQ(On("a", WithClaims({"c"})), No({kNodeConflict}));
+  EXPECT_TRUE(On("m", PodWithClaims({"c"})).fits());
+  EXPECT_TRUE(On("old", PodWithClaims({"c"})).fits());
+  EXPECT_EQ(On("a", PodWithClaims({"c"})), No({kNodeConflict}));
 
   volume.disk = "aws://zone/not-a-volume";
   cluster.AddObject(volume);
-  const Verdict failed = On("m", WithClaims({"c"}));
+  const Verdict failed = On("m", PodWithClaims({"c"}));
   EXPECT_EQ(failed.code(), Code::kError);
   EXPECT_NE(failed.message().find("could not translate pv: failed to translate Kubernetes ID to EBS Volume ID"),
             std::string::npos)
@@ -146,7 +146,7 @@ TEST_F(VolumeBindingTest, MigratedVolumesAreReachedByTheDriversZone) {
 
 TEST_F(VolumeBindingTest, AClaimThatWaitsNeedsAFreeVolumeThere) {
   cluster.AddObject(Claim("c", "local", 2));
-  const Pod pod = WithClaims({"c"});
+  const Pod pod = PodWithClaims({"c"});
   EXPECT_EQ(On("a", pod), No({kBindConflict}));
   const struct {
     const char* why;
@@ -188,19 +188,19 @@ TEST_F(VolumeBindingTest, AVolumeForTheClaimIsTheOnlyOneThatCounts) {
   mine.access_modes = {};
   cluster.AddObject(mine);
   cluster.AddObject(Volume("free", 1, {"a"}));
-  EXPECT_TRUE(On("b", WithClaims({"c"})).fits());
-  EXPECT_EQ(On("a", WithClaims({"c"})), No({kBindConflict}));
+  EXPECT_TRUE(On("b", PodWithClaims({"c"})).fits());
+  EXPECT_EQ(On("a", PodWithClaims({"c"})), No({kBindConflict}));
 }
 
 TEST_F(VolumeBindingTest, TwoClaimsNeedTwoVolumes) {
   cluster.AddObject(Claim("c", "local"));
   cluster.AddObject(Claim("d", "local", 3));
   cluster.AddObject(Volume("one", 3, {"a"}));
-  EXPECT_TRUE(On("a", WithClaims({"c"})).fits());
-  EXPECT_EQ(On("a", WithClaims({"d", "c"})), No({kBindConflict}));
-  EXPECT_EQ(On("a", WithClaims({"c", "c"})), No({kBindConflict})) << "named twice";
+  EXPECT_TRUE(On("a", PodWithClaims({"c"})).fits());
+  EXPECT_EQ(On("a", PodWithClaims({"d", "c"})), No({kBindConflict}));
+  EXPECT_EQ(On("a", PodWithClaims({"c", "c"})), No({kBindConflict})) << "named twice";
   cluster.AddObject(Volume("two", 1, {"a"}));
-  EXPECT_TRUE(On("a", WithClaims({"d", "c"})).fits()) << "the small claim takes the small one";
+  EXPECT_TRUE(On("a", PodWithClaims({"d", "c"})).fits()) << "the small claim takes the small one";
 }
 
 TEST_F(VolumeBindingTest, TheSelectorOfAClaimChoosesAmongVolumes) {
@@ -208,14 +208,14 @@ TEST_F(VolumeBindingTest, TheSelectorOfAClaimChoosesAmongVolumes) {
   claim.selector = SelectLabels({{"tier", "fast"}});
   cluster.AddObject(claim);
   cluster.AddObject(Volume("slow", 1, {"a"}));
-  EXPECT_EQ(On("a", WithClaims({"c"})), No({kBindConflict}));
+  EXPECT_EQ(On("a", PodWithClaims({"c"})), No({kBindConflict}));
   PersistentVolume fast = Volume("fast", 9, {"a"});
   fast.meta.labels = Labels({{"tier", "fast"}});
   cluster.AddObject(fast);
-  EXPECT_TRUE(On("a", WithClaims({"c"})).fits());
+  EXPECT_TRUE(On("a", PodWithClaims({"c"})).fits());
   claim.selector->invalid = "not a selector";
   cluster.AddObject(claim);
-  const Verdict failed = On("a", WithClaims({"c"}));
+  const Verdict failed = On("a", PodWithClaims({"c"}));
   EXPECT_EQ(failed.code(), Code::kError);
   EXPECT_NE(failed.message().find("error creating internal label selector for claim: default/c: not a selector"),
             std::string::npos);
@@ -223,22 +223,22 @@ TEST_F(VolumeBindingTest, TheSelectorOfAClaimChoosesAmongVolumes) {
 
 TEST_F(VolumeBindingTest, WhatIsNotThereIsMadeWhereTheClassAllows) {
   cluster.AddObject(Claim("c", "made"));
-  EXPECT_TRUE(On("a", WithClaims({"c"})).fits());
+  EXPECT_TRUE(On("a", PodWithClaims({"c"})).fits());
   StorageClass made = Class("made", "driver.example.com");
   NodeSelectorTerm term;
   term.match_expressions.push_back(Require("kubernetes.io/hostname", SelectorOp::kIn, {"b"}));
   made.allowed_topologies.push_back(term);
   cluster.AddObject(made);
-  EXPECT_EQ(On("a", WithClaims({"c"})), No({kBindConflict}));
-  EXPECT_TRUE(On("b", WithClaims({"c"})).fits());
+  EXPECT_EQ(On("a", PodWithClaims({"c"})), No({kBindConflict}));
+  EXPECT_TRUE(On("b", PodWithClaims({"c"})).fits());
 }
 
 TEST_F(VolumeBindingTest, ASelectedNodeIsTheOnlyOne) {
   cluster.AddObject(Annotated(Claim("c", "made"), "volume.kubernetes.io/selected-node", "b"));
   cluster.AddObject(Annotated(Claim("empty", "made"), "volume.kubernetes.io/selected-node", ""));
-  EXPECT_EQ(On("a", WithClaims({"c"})), No({kBindConflict}));
-  EXPECT_TRUE(On("b", WithClaims({"c"})).fits());
-  EXPECT_EQ(On("b", WithClaims({"empty"})), No({kBindConflict}));
+  EXPECT_EQ(On("a", PodWithClaims({"c"})), No({kBindConflict}));
+  EXPECT_TRUE(On("b", PodWithClaims({"c"})).fits());
+  EXPECT_EQ(On("b", PodWithClaims({"empty"})), No({kBindConflict}));
 }
 
 TEST_F(VolumeBindingTest, ADriverThatTracksCapacityNeedsRoom) {
@@ -247,7 +247,7 @@ TEST_F(VolumeBindingTest, ADriverThatTracksCapacityNeedsRoom) {
   driver.meta.name = "driver.example.com";
   driver.storage_capacity = true;
   cluster.AddObject(driver);
-  EXPECT_EQ(On("a", WithClaims({"c"})), No({kNotEnoughSpace}));
+  EXPECT_EQ(On("a", PodWithClaims({"c"})), No({kNotEnoughSpace}));
   CsiStorageCapacity capacity;
   capacity.meta.name = "pool";
   capacity.meta.namespace_ = "anywhere";
@@ -255,25 +255,25 @@ TEST_F(VolumeBindingTest, ADriverThatTracksCapacityNeedsRoom) {
   capacity.node_topology = SelectLabels({{"kubernetes.io/hostname", "a"}});
   capacity.capacity = Gi(4);
   cluster.AddObject(capacity);
-  EXPECT_TRUE(On("a", WithClaims({"c"})).fits());
-  EXPECT_EQ(On("b", WithClaims({"c"})), No({kNotEnoughSpace}));
+  EXPECT_TRUE(On("a", PodWithClaims({"c"})).fits());
+  EXPECT_EQ(On("b", PodWithClaims({"c"})), No({kNotEnoughSpace}));
   capacity.maximum_volume_size = Gi(3);
   cluster.AddObject(capacity);
-  EXPECT_EQ(On("a", WithClaims({"c"})), No({kNotEnoughSpace})) << "the largest volume counts, not the sum";
+  EXPECT_EQ(On("a", PodWithClaims({"c"})), No({kNotEnoughSpace})) << "the largest volume counts, not the sum";
   capacity.maximum_volume_size.reset();
   capacity.node_topology = LabelSelector();
   cluster.AddObject(capacity);
-  EXPECT_TRUE(On("b", WithClaims({"c"})).fits());
+  EXPECT_TRUE(On("b", PodWithClaims({"c"})).fits());
   capacity.node_topology.reset();
   cluster.AddObject(capacity);
-  EXPECT_EQ(On("b", WithClaims({"c"})), No({kNotEnoughSpace}));
+  EXPECT_EQ(On("b", PodWithClaims({"c"})), No({kNotEnoughSpace}));
 }
 
 TEST_F(VolumeBindingTest, ReasonsOfBoundAndWaitingClaimsComeTogether) {
   cluster.AddObject(BoundClaim("on-b", "volume-b"));
   cluster.AddObject(Volume("volume-b", 1, {"b"}));
   cluster.AddObject(Claim("c", "local", 50));
-  EXPECT_EQ(On("a", WithClaims({"c", "on-b"})), No({kNodeConflict, kBindConflict}));
+  EXPECT_EQ(On("a", PodWithClaims({"c", "on-b"})), No({kNodeConflict, kBindConflict}));
 }
 
 QueueingHint Hint(const VolumeBinding& plugin, EventResource resource, const Pod& pod, const EventObjects& objects) {
@@ -292,7 +292,7 @@ EventObjects Of(const T* before, const T* after) {
 }
 
 TEST_F(VolumeBindingTest, HintsTellWhatCanHelp) {
-  const Pod pod = WithClaims({"c"});
+  const Pod pod = PodWithClaims({"c"});
   const auto queue = QueueingHint::kQueue, skip = QueueingHint::kSkip;
   const PersistentVolumeClaim own = Claim("c", "local"), other = Claim("d", "local");
   EXPECT_EQ(Hint(plugin, EventResource::kPersistentVolumeClaim, pod, Of<PersistentVolumeClaim>(nullptr, &own)), queue);

@@ -69,7 +69,7 @@ inline StorageClass Class(const std::string& name, const std::string& provisione
   return out;
 }
 
-inline Pod WithClaims(const std::vector<std::string>& claims, const std::string& name = "pod") {
+inline Pod PodWithClaims(const std::vector<std::string>& claims, const std::string& name = "pod") {
   return MakePod(name).Uid("uid-" + name).With([&](Pod& pod) {
     for (const std::string& claim : claims) {
       PodVolume volume;

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <utility>
 
+#include "berth/value.h"
 #include "util/secret_text.h"
 
 namespace berth {
@@ -19,8 +20,6 @@ std::string RangeText(const IntRange& range) {
   if (range.min == kAny.min) return "must be at most " + std::to_string(range.max);
   return "must be in [" + std::to_string(range.min) + ", " + std::to_string(range.max) + "]";
 }
-
-std::string Quote(const std::string& text) { return Value::String(text).ToJson(); }
 
 // What is said of a value that is not what it must be. A list or an object is not shown: it may hold anything.
 std::string WrongType(const Value& value, const std::string& must_be) {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "berth/args.h"
+#include "util/text.h"
 
 namespace berth {
 inline namespace v1 {
@@ -28,10 +29,8 @@ constexpr std::array<Unit, 8> kUnits = {{{"ns", 1},
 // The magnitude of the smallest int64: one more than the largest, so that it can be read back.
 constexpr uint64_t kLimit = uint64_t{1} << 63;
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
 Error Bad(std::string_view text, const char* why) {
-  return Error("time: " + std::string(why) + "duration " + Value::String(std::string(text)).ToJson());
+  return Error("time: " + std::string(why) + "duration " + Quote(text));
 }
 
 }  // namespace
@@ -47,10 +46,10 @@ Result<Duration> ParseDuration(std::string_view text) {
   if (rest.empty()) return Bad(text, "invalid ");
   uint64_t total = 0;
   while (!rest.empty()) {
-    if (rest[0] != '.' && !IsDigit(rest[0])) return Bad(text, "invalid ");
+    if (rest[0] != '.' && !util::IsDigit(rest[0])) return Bad(text, "invalid ");
     uint64_t whole = 0;
     size_t digits = 0;
-    for (; !rest.empty() && IsDigit(rest[0]); rest.remove_prefix(1), ++digits) {
+    for (; !rest.empty() && util::IsDigit(rest[0]); rest.remove_prefix(1), ++digits) {
       if (whole > kLimit / 10) return Bad(text, "invalid ");
       whole = whole * 10 + static_cast<uint64_t>(rest[0] - '0');
       if (whole > kLimit) return Bad(text, "invalid ");
@@ -60,7 +59,7 @@ Result<Duration> ParseDuration(std::string_view text) {
     if (!rest.empty() && rest[0] == '.') {
       rest.remove_prefix(1);
       bool full = false;  // further digits are below a nanosecond
-      for (; !rest.empty() && IsDigit(rest[0]); rest.remove_prefix(1), ++digits) {
+      for (; !rest.empty() && util::IsDigit(rest[0]); rest.remove_prefix(1), ++digits) {
         if (full || fraction > (kLimit - 1) / 10) {
           full = true;
           continue;
@@ -76,7 +75,7 @@ Result<Duration> ParseDuration(std::string_view text) {
     }
     if (digits == 0) return Bad(text, "invalid ");
     size_t length = 0;
-    while (length < rest.size() && rest[length] != '.' && !IsDigit(rest[length])) ++length;
+    while (length < rest.size() && rest[length] != '.' && !util::IsDigit(rest[length])) ++length;
     if (length == 0) return Bad(text, "missing unit in ");
     const std::string_view name = rest.substr(0, length);
     const Unit* unit = nullptr;

@@ -9,6 +9,8 @@
 #include <optional>
 #include <vector>
 
+#include "util/text.h"
+
 namespace berth {
 inline namespace v1 {
 namespace {
@@ -26,7 +28,6 @@ constexpr const char* kFormatWrong =
 constexpr const char* kNumericWrong = "unable to parse numeric part of quantity";
 constexpr const char* kSuffixWrong = "unable to parse quantity's suffix";
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsSuffixLetter(char c) { return std::string_view("eEinumkKMGTP").find(c) != std::string_view::npos; }
 
 struct Suffix {
@@ -139,12 +140,12 @@ Result<Quantity> Quantity::Parse(std::string_view text) {
   if (negative || text[0] == '+') ++pos;
 
   const size_t whole = pos;
-  while (pos < text.size() && IsDigit(text[pos])) ++pos;
+  while (pos < text.size() && util::IsDigit(text[pos])) ++pos;
   std::string_view number = text.substr(whole, pos - whole);
   std::string_view fraction;
   if (pos < text.size() && text[pos] == '.') {
     const size_t start = ++pos;
-    while (pos < text.size() && IsDigit(text[pos])) ++pos;
+    while (pos < text.size() && util::IsDigit(text[pos])) ++pos;
     fraction = text.substr(start, pos - start);
   }
   const bool has_digits = !number.empty() || !fraction.empty();
@@ -152,7 +153,7 @@ Result<Quantity> Quantity::Parse(std::string_view text) {
   const size_t suffix_start = pos;
   while (pos < text.size() && IsSuffixLetter(text[pos])) ++pos;
   if (pos < text.size() && (text[pos] == '-' || text[pos] == '+')) ++pos;
-  while (pos < text.size() && IsDigit(text[pos])) ++pos;
+  while (pos < text.size() && util::IsDigit(text[pos])) ++pos;
   if (pos < text.size()) return Error(kFormatWrong);
   const std::optional<Suffix> suffix = ParseSuffix(text.substr(suffix_start));
   if (!suffix) return Error(kSuffixWrong);

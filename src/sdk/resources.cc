@@ -5,14 +5,14 @@
 #include <algorithm>
 
 #include "util/intern.h"
+#include "util/text.h"
 
 namespace berth {
 inline namespace v1 {
 namespace {
 
 bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-bool IsAlphanumeric(char c) { return IsLower(c) || IsDigit(c) || (c >= 'A' && c <= 'Z'); }
+bool IsAlphanumeric(char c) { return IsLower(c) || util::IsDigit(c) || (c >= 'A' && c <= 'Z'); }
 
 // RFC 1123: labels of lower case letters, digits and inner dashes, joined by dots; 253 characters at most.
 bool IsDnsSubdomain(std::string_view text) {
@@ -21,7 +21,7 @@ bool IsDnsSubdomain(std::string_view text) {
     const size_t dot = text.find('.');
     const std::string_view label = text.substr(0, dot);
     if (label.empty() || label.front() == '-' || label.back() == '-') return false;
-    if (!std::all_of(label.begin(), label.end(), [](char c) { return IsLower(c) || IsDigit(c) || c == '-'; })) {
+    if (!std::all_of(label.begin(), label.end(), [](char c) { return IsLower(c) || util::IsDigit(c) || c == '-'; })) {
       return false;
     }
     if (dot == std::string_view::npos) return true;
@@ -37,9 +37,9 @@ bool IsLabelName(std::string_view text) {
                      [](char c) { return IsAlphanumeric(c) || c == '-' || c == '_' || c == '.'; });
 }
 
-struct Kind {
-  Kind() = default;
-  explicit Kind(std::string_view name) : scalar(IsScalarResource(name)) {}
+struct ResourceKind {
+  ResourceKind() = default;
+  explicit ResourceKind(std::string_view name) : scalar(IsScalarResource(name)) {}
   bool scalar = false;
 };
 
@@ -49,14 +49,14 @@ class ResourceTable {
     // In the order of the fixed ids.
     for (const char* name : {"cpu", "memory", "ephemeral-storage", "pods"}) names_.Intern(name);
   }
-  Interner<Kind>& names() { return names_; }
+  Interner<ResourceKind>& names() { return names_; }
 
  private:
-  Interner<Kind> names_;
+  Interner<ResourceKind> names_;
 };
 
 // Never destroyed: names are valid until the process ends, also for threads that outlive main().
-Interner<Kind>& Names() {
+Interner<ResourceKind>& Names() {
   static ResourceTable& table = *new ResourceTable();
   return table.names();
 }

@@ -138,6 +138,11 @@ const Value* Value::Find(std::string_view key) const {
   return nullptr;
 }
 
+std::string Value::TextAt(std::string_view key) const {
+  const Value* value = Find(key);
+  return value != nullptr && value->kind() == Kind::kString ? value->text() : "";
+}
+
 Value& Value::Set(std::string key, Value value) {
   assert(kind_ == Kind::kObject || kind_ == Kind::kNull);
   kind_ = Kind::kObject;
@@ -155,6 +160,12 @@ Value& Value::Append(Value item) {
 std::string Value::ToJson(int indent) const {
   std::string out;
   v1::Append(*this, indent, 0, out);
+  return out;
+}
+
+std::string Quote(std::string_view text) {
+  std::string out;
+  AppendString(text, out);
   return out;
 }
 

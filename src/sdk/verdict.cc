@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Verdict texts and the table that interns them.
+#include <algorithm>
 #include <deque>
 #include <mutex>
 #include <shared_mutex>
@@ -41,18 +42,45 @@ std::string Verdict::message() const {
   return text;
 }
 
-// Looked up by what they say: a key may point to a verdict outside the table.
+// Looked up by what they say, so that nobody makes a verdict to ask for it.
 struct VerdictTable::Impl {
+  struct Words {
+    Code code;
+    std::span<const std::string_view> reasons;
+  };
   struct Hash {
-    size_t operator()(const Verdict* verdict) const {
-      auto hash = static_cast<uint64_t>(verdict->code());
-      for (const std::string& reason : verdict->reasons()) hash = HashMix(hash, SecretHash64(reason));
+    using is_transparent = void;
+    template <class Reasons>
+    static size_t Of(Code code, const Reasons& reasons) {
+      auto hash = static_cast<uint64_t>(code);
+      for (const auto& reason : reasons) hash = HashMix(hash, SecretHash64(reason));
       return static_cast<size_t>(hash);
     }
+    size_t operator()(const Verdict* verdict) const { return Of(verdict->code(), verdict->reasons()); }
+    size_t operator()(const Words& words) const { return Of(words.code, words.reasons); }
   };
   struct Same {
+    using is_transparent = void;
     bool operator()(const Verdict* a, const Verdict* b) const { return *a == *b; }
+    bool operator()(const Words& a, const Verdict* b) const {
+      return a.code == b->code() &&
+             std::equal(a.reasons.begin(), a.reasons.end(), b->reasons().begin(), b->reasons().end());
+    }
+    bool operator()(const Verdict* a, const Words& b) const { return (*this)(b, a); }
   };
+  // `key` says what `make` gives.
+  template <class Key, class Make>
+  VerdictId Intern(const Key& key, const Make& make) {
+    {
+      std::shared_lock lock(mutex);
+      if (const auto it = ids.find(key); it != ids.end()) return it->second;
+    }
+    std::unique_lock lock(mutex);
+    if (const auto it = ids.find(key); it != ids.end()) return it->second;
+    const auto id = static_cast<VerdictId>(verdicts.size());
+    ids.emplace(&verdicts.emplace_back(make()), id);
+    return id;
+  }
   mutable std::shared_mutex mutex;
   std::deque<Verdict> verdicts;  // references stay valid as it grows
   std::unordered_map<const Verdict*, VerdictId, Hash, Same> ids;
@@ -63,17 +91,12 @@ VerdictTable::VerdictTable() : impl_(std::make_shared<Impl>()) {
 }
 
 VerdictId VerdictTable::Intern(const Verdict& verdict) {
-  {
-    std::shared_lock lock(impl_->mutex);
-    const auto it = impl_->ids.find(&verdict);
-    if (it != impl_->ids.end()) return it->second;
-  }
-  std::unique_lock lock(impl_->mutex);
-  const auto it = impl_->ids.find(&verdict);
-  if (it != impl_->ids.end()) return it->second;
-  const auto id = static_cast<VerdictId>(impl_->verdicts.size());
-  impl_->ids.emplace(&impl_->verdicts.emplace_back(verdict), id);
-  return id;
+  return impl_->Intern(&verdict, [&]() -> const Verdict& { return verdict; });
+}
+
+VerdictId VerdictTable::Intern(Code code, std::span<const std::string_view> reasons) {
+  return impl_->Intern(Impl::Words{code, reasons},
+                       [&] { return Verdict(code, std::vector<std::string>(reasons.begin(), reasons.end())); });
 }
 
 const Verdict& VerdictTable::Get(VerdictId id) const {

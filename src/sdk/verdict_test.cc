@@ -58,6 +58,20 @@ TEST(VerdictTableTest, EqualVerdictsShareAnIdAndFittingIsZero) {
   EXPECT_EQ(table.Get(full).message(), "full");
 }
 
+TEST(VerdictTableTest, WordsHaveTheIdOfTheirVerdict) {
+  VerdictTable table;
+  const std::vector<std::string_view> two = {"full", "hot"};
+  const VerdictId both = table.Intern(Code::kUnschedulable, two);
+  EXPECT_EQ(table.Get(both), Verdict(Code::kUnschedulable, std::vector<std::string>{"full", "hot"}));
+  EXPECT_EQ(table.Intern(Verdict(Code::kUnschedulable, std::vector<std::string>{"full", "hot"})), both);
+  EXPECT_EQ(table.Intern(Code::kUnschedulable, two), both);
+  const VerdictId one = table.Intern(Verdict(Code::kUnschedulable, "full"));
+  EXPECT_EQ(table.Intern(Code::kUnschedulable, std::span(two).first(1)), one);
+  EXPECT_NE(table.Intern(Code::kPending, std::span(two).first(1)), one);
+  EXPECT_EQ(table.Intern(Code::kSuccess, {}), kFitsId);
+  EXPECT_EQ(table.size(), 4u);
+}
+
 TEST(VerdictTableTest, ReferencesStayValidAsTheTableGrows) {
   VerdictTable table;
   const Verdict& first = table.Get(table.Intern(Verdict(Code::kUnschedulable, "first")));

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
+#include <string_view>
 
 #include "berth/verdict.h"
 
@@ -19,6 +21,8 @@ class VerdictTable {
  public:
   VerdictTable();
   VerdictId Intern(const Verdict& verdict);
+  // Makes a verdict only of what the table does not have.
+  VerdictId Intern(Code code, std::span<const std::string_view> reasons);
   const Verdict& Get(VerdictId id) const;
   size_t size() const;
 

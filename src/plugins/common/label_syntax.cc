@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "berth/value.h"
-
 namespace berth::plugins {
 namespace {
 
@@ -86,7 +84,5 @@ std::string JoinComplaints(const std::vector<std::string>& complaints) {
   }
   return joined;
 }
-
-std::string Quote(std::string_view text) { return Value::String(std::string(text)).ToJson(); }
 
 }  // namespace berth::plugins

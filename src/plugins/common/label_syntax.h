@@ -13,7 +13,5 @@ std::vector<std::string> LabelKeyComplaints(std::string_view key);
 std::vector<std::string> LabelValueComplaints(std::string_view value);
 // Complaints joined by `; `.
 std::string JoinComplaints(const std::vector<std::string>& complaints);
-// The text in quotes, as Kubernetes shows a bad value.
-std::string Quote(std::string_view text);
 
 }  // namespace berth::plugins

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "berth/vectorized.h"
 #include "plugins/common/pod_signing.h"
 
 namespace berth::plugins {
@@ -13,6 +14,16 @@ namespace {
 size_t FewRows(Row row) { return std::max<size_t>(64, row / 64); }
 
 constexpr size_t kMaxKinds = 8192;  // more are forgotten, and asked for again
+
+BERTH_VECTORIZED uint64_t SumWhere(const uint32_t* values, uint32_t value, const uint8_t* live, const uint32_t* counts,
+                                   size_t n) {
+  uint64_t sum = 0;
+  for (size_t i = 0; i < n; ++i) {
+    const auto has = static_cast<uint32_t>((values[i] == value) & (live[i] != 0));
+    sum += counts[i] & (0 - has);
+  }
+  return sum;
+}
 
 }  // namespace
 
@@ -51,6 +62,11 @@ std::span<const uint32_t> RowCounts::Column(size_t n, std::vector<uint32_t>& roo
     if (row < n) room[row] = static_cast<uint32_t>(count);
   });
   return room;
+}
+
+uint64_t RowCounts::SumOf(uint32_t value, std::span<const uint32_t> values, std::span<const uint8_t> live) const {
+  return SumWhere(values.data(), value, live.data(), many_.data(),
+                  std::min({values.size(), live.size(), many_.size()}));
 }
 
 PodQuery::PodQuery(bool terminating) : terminating_(terminating) { key_.Add(int64_t{terminating}); }

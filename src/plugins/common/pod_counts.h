@@ -37,11 +37,18 @@ class RowCounts {
     for (size_t row = 0; row < many_.size(); ++row)
       if (many_[row] != 0) fn(static_cast<Row>(row), int64_t{many_[row]});
   }
+  // By row; empty while only few rows have one.
+  std::span<const uint32_t> dense() const { return many_; }
   // The counts of rows 0 to n, for loops: `room` is filled and used where there is no column of that length.
   std::span<const uint32_t> Column(size_t n, std::vector<uint32_t>& room) const;
+  // Zones are few: a look at all rows for each of them, several at a time, costs less than one at each row.
+  bool SumsByValue(const LabelColumn& column) const { return !many_.empty() && column.distinct() <= kFewValues; }
+  // The counts of live rows that have the value, in sum. REQUIRES: SumsByValue
+  uint64_t SumOf(uint32_t value, std::span<const uint32_t> values, std::span<const uint8_t> live) const;
   size_t Bytes() const { return few_.capacity() * sizeof(Entry) + many_.capacity() * sizeof(uint32_t); }
 
  private:
+  static constexpr size_t kFewValues = 4;
   struct Entry {
     Row row;
     uint32_t count;

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <vector>
 
-#include "plugins/common/label_syntax.h"
+#include "berth/value.h"
 
 namespace berth::plugins {
 namespace {

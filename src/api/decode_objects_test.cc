@@ -198,6 +198,23 @@ TEST(DecodeObjectsTest, ErrorsNameKindAndObject) {
   EXPECT_EQ(decoded.errors[0].value, "5");
 }
 
+TEST(DecodeObjectsTest, TheLastOfRepeatedMembersCounts) {
+  const auto decode = [](const std::string& spec) {
+    const std::string text = R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"p"},"spec":{)" + spec + "}}";
+    return std::get<DecodedPod>(DecodeObject(text, DecodeMode::kPeer).object).pod;
+  };
+  EXPECT_EQ(decode(R"("schedulerName":"a","schedulerName":"")").scheduler_name, "default-scheduler");
+  EXPECT_EQ(decode(R"("schedulerName":"","schedulerName":"a")").scheduler_name, "a");
+  EXPECT_EQ(decode(R"("schedulerName":"a","schedulerName":null)").scheduler_name, "a");
+  // Pointers, where upstream keeps them: null takes them back.
+  EXPECT_EQ(decode(R"("priority":5,"priority":null)").priority, 0);
+  EXPECT_EQ(decode(R"("priority":null,"priority":5)").priority, 5);
+  for (const char* last : {R"("PreemptLowerPriority")", "null"}) {
+    EXPECT_EQ(decode(std::string(R"("preemptionPolicy":"Never","preemptionPolicy":)") + last).preemption_policy,
+              PreemptionPolicy::kPreemptLowerPriority);
+  }
+}
+
 TEST(DecodeObjectsTest, MalformedJsonOfPeersIsAnError) {
   const std::string good =
       R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"a","labels":{"x":"y"}},"spec":{"unschedulable":true}})";

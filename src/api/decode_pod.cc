@@ -101,15 +101,16 @@ void DecodeSpec(Context& context, Value value, DecodedPod& decoded) {
     } else if (key == "nodeName") {
       ReadNodeName(context, item, pod);
     } else if (key == "schedulerName") {
-      std::string name;
-      if (Read(context, item, name) && !name.empty()) pod.scheduler_name = std::move(name);
+      if (Read(context, item, pod.scheduler_name) && pod.scheduler_name.empty()) pod.scheduler_name = kDefaultScheduler;
     } else if (key == "priority") {
-      if (Read(context, item, extras.priority)) pod.priority = *extras.priority;
+      Read(context, item, extras.priority);
+      pod.priority = extras.priority.value_or(0);
     } else if (key == "priorityClassName") {
       if (Read(context, item, pod.priority_class_name) && !pod.priority_class_name.empty()) {
         CheckForm(context, pod.priority_class_name, CheckDnsSubdomain);
       }
     } else if (key == "preemptionPolicy") {
+      pod.preemption_policy = PreemptionPolicy::kPreemptLowerPriority;
       std::string policy;
       if (!Read(context, item, policy)) return;
       if (policy.empty()) {

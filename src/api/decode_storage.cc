@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Volume objects: claims, volumes, classes, CSI nodes, drivers, capacities, attachments.
 #include <algorithm>
-#include <cctype>
 
 #include "api/decode_internal.h"
 #include "api/defaults.h"
 #include "api/resource_rules.h"
+#include "util/text.h"
 
 namespace berth {
 namespace {
@@ -81,11 +81,6 @@ void CheckTopologies(Context& context, const List<NodeSelectorTerm>& terms) {
       break;
     }
   }
-}
-
-std::string Lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
 }
 
 }  // namespace
@@ -235,7 +230,7 @@ StorageClass DecodeAs<StorageClass>(Context& context, JsonValue value) {
     if (storage_class.provisioner.empty()) {
       context.Required();
     } else {
-      CheckForm(context, Lower(storage_class.provisioner), CheckQualifiedName);
+      CheckForm(context, util::Lower(storage_class.provisioner), CheckQualifiedName);
     }
     ApplyDefaults(storage_class);
   }

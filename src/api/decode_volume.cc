@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where a volume's data is: the sources of pods' volumes and of PersistentVolumes.
 #include <algorithm>
-#include <cctype>
 #include <type_traits>
 
 #include "api/decode_internal.h"
 #include "api/defaults.h"
+#include "util/text.h"
 
 namespace berth {
 namespace {
@@ -136,9 +136,7 @@ void CheckDriverName(Context& context, std::string_view member, std::string_view
   At at(context, member);
   if (name.empty()) return context.Required();
   if (name.size() > 63) context.TooLong(63);
-  std::string lower(name);
-  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  context.Invalid(name, CheckDnsSubdomain(lower));
+  context.Invalid(name, CheckDnsSubdomain(util::Lower(name)));
 }
 
 template <class Value>

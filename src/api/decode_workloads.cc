@@ -41,7 +41,7 @@ void CheckOwnerSelector(Context& context, const std::optional<LabelSelector>& se
 
 // Reads metadata and spec.selector; what ReplicaSets and StatefulSets have in common.
 template <class T>
-T DecodeOwner(Context& context, JsonValue value) {
+T DecodeWorkload(Context& context, JsonValue value) {
   T owner;
   ForEachMember(context, value, [&](std::string_view key, JsonValue item) {
     if (key == "metadata") {
@@ -117,14 +117,14 @@ ReplicationController DecodeAs<ReplicationController>(Context& context, JsonValu
 
 template <>
 ReplicaSet DecodeAs<ReplicaSet>(Context& context, JsonValue value) {
-  ReplicaSet set = DecodeOwner<ReplicaSet>(context, value);
+  ReplicaSet set = DecodeWorkload<ReplicaSet>(context, value);
   CheckOwnerSelector(context, set.selector, "deployment");
   return set;
 }
 
 template <>
 StatefulSet DecodeAs<StatefulSet>(Context& context, JsonValue value) {
-  StatefulSet set = DecodeOwner<StatefulSet>(context, value);
+  StatefulSet set = DecodeWorkload<StatefulSet>(context, value);
   CheckOwnerSelector(context, set.selector, "statefulset");
   return set;
 }

@@ -8,6 +8,8 @@
 #include <bitset>
 #include <cstdint>
 
+#include "util/text.h"
+
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
@@ -15,9 +17,9 @@
 namespace berth {
 namespace {
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
-bool IsHex(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
+constexpr size_t kShortText = 64;
+bool IsHex(char c) { return util::IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 
 // Where the first byte from `at` on is that means something within a string: a quote, an escape or a control character.
 size_t PlainEnd(std::string_view text, size_t at) {
@@ -163,7 +165,7 @@ class Scanner {
       if (++at_ >= text_.size()) return Wrong("unexpected end of JSON in a string");
       const char c = text_[at_];
       if (!IsHex(c)) return Wrong("bad \\u escape in string");
-      code = code * 16 + static_cast<uint32_t>(IsDigit(c) ? c - '0' : (c | 0x20) - 'a' + 10);
+      code = code * 16 + static_cast<uint32_t>(util::IsDigit(c) ? c - '0' : (c | 0x20) - 'a' + 10);
     }
     return true;
   }
@@ -175,8 +177,8 @@ class Scanner {
   }
 
   bool Digits() {
-    if (at_ >= text_.size() || !IsDigit(text_[at_])) return false;
-    while (at_ < text_.size() && IsDigit(text_[at_])) ++at_;
+    if (at_ >= text_.size() || !util::IsDigit(text_[at_])) return false;
+    while (at_ < text_.size() && util::IsDigit(text_[at_])) ++at_;
     return true;
   }
 
@@ -252,6 +254,8 @@ size_t CharacterSize(std::string_view text, size_t i) {
 }  // namespace
 
 Error CheckUtf8(std::string_view text) {
+  // Names and words, which most texts are, take less time than the way to simdjson.
+  if (text.size() <= kShortText && IsAscii(text)) return Error::Ok();
   if (simdjson::validate_utf8(text.data(), text.size())) return Error::Ok();
   // Once more, slowly, for the place.
   size_t i = 0;

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -19,6 +21,17 @@ Result<size_t> ScanJsonValue(std::string_view text, size_t start, int depth = 0)
 
 // `line L, column C` of an offset, both from 1.
 std::string TextPosition(std::string_view text, size_t offset);
+
+inline bool IsAscii(std::string_view text) {
+  uint64_t seen = 0;
+  for (; text.size() >= sizeof seen; text.remove_prefix(sizeof seen)) {
+    uint64_t word = 0;
+    std::memcpy(&word, text.data(), sizeof word);
+    seen |= word;
+  }
+  for (const char c : text) seen |= static_cast<unsigned char>(c);
+  return (seen & 0x8080'8080'8080'8080) == 0;
+}
 
 // Ok, or where the first byte is that is not UTF-8.
 Error CheckUtf8(std::string_view text);

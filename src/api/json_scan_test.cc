@@ -85,6 +85,20 @@ TEST(JsonScanTest, Utf8ErrorsSayWhere) {
   }
 }
 
+TEST(JsonScanTest, ABadByteIsFoundWhereverItStandsInTextsOfAnyLength) {
+  for (size_t size = 1; size <= 80; ++size) {
+    std::string text(size, 'a');
+    EXPECT_TRUE(CheckUtf8(text).ok()) << size;
+    for (size_t at = 0; at < size; ++at) {
+      text[at] = '\x80';
+      EXPECT_FALSE(CheckUtf8(text).ok()) << size << ", " << at;
+      text[at] = 'a';
+      if (at + 1 == size) continue;
+      EXPECT_TRUE(CheckUtf8(std::string(text).replace(at, 2, "\xC3\xA9")).ok()) << size << ", " << at;
+    }
+  }
+}
+
 TEST(JsonScanTest, EveryByteThatIsNotUtf8IsRepaired) {
   EXPECT_EQ(RepairUtf8("a\xC3\xA9"), "a\xC3\xA9");
   EXPECT_EQ(RepairUtf8("a\xC3"), "a\xEF\xBF\xBD");

@@ -41,12 +41,6 @@ bool IsVarint(Context& context, const ProtoValue& value, std::string_view expect
   return false;
 }
 
-bool IsAscii(std::string_view text) {
-  unsigned char all = 0;
-  for (const char c : text) all |= static_cast<unsigned char>(c);
-  return all < 0x80;
-}
-
 void AssignText(std::string_view text, std::string& out) {
   if (IsAscii(text)) {
     out = text;

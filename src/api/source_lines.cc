@@ -12,7 +12,7 @@
 namespace berth {
 namespace {
 
-constexpr size_t kMaxDepth = 16, kMaxPath = 512, kMaxFields = 100'000;
+constexpr size_t kMaxFieldDepth = 16, kMaxPath = 512, kMaxFields = 100'000;
 
 // Walks JSON that is known to be valid.
 class JsonLines {
@@ -101,7 +101,7 @@ uint32_t SourceLines::Of(std::string_view path) const {
 void SourceLines::Set(std::string path, uint32_t line) { lines_.emplace(std::move(path), line); }
 
 bool SourceLines::Wants(size_t depth, size_t path_size) const {
-  return depth <= kMaxDepth && path_size <= kMaxPath && lines_.size() < kMaxFields;
+  return depth <= kMaxFieldDepth && path_size <= kMaxPath && lines_.size() < kMaxFields;
 }
 
 Error ReadSource(std::string_view text, size_t budget, size_t limit, std::vector<SourceDocument>& out) {

@@ -32,7 +32,7 @@ size_t EachMember(std::string_view json, size_t at, Fn&& fn) {
   return at + 1;
 }
 
-void Add(std::string_view key, std::string_view value, std::string& out) {
+void AddMember(std::string_view key, std::string_view value, std::string& out) {
   if (out.back() != '{') out += ',';
   out += key;
   out += ':';
@@ -77,13 +77,13 @@ std::string CompletedSource(std::string_view json, const ObjectMeta& meta) {
   const auto complete = [&](std::string_view metadata) {
     std::string text = "{";
     if (metadata.starts_with('{'))
-      EachMember(metadata, 0, [&](std::string_view part, std::string_view value) { Add(part, value, text); });
+      EachMember(metadata, 0, [&](std::string_view part, std::string_view value) { AddMember(part, value, text); });
     const auto add = [&](std::string_view key, const std::string& value) {
       if (value.empty() || !Member(metadata, key).empty()) return;
       std::string name, quoted;
       AppendJsonString(key, name);
       AppendJsonString(value, quoted);
-      Add(name, quoted, text);
+      AddMember(name, quoted, text);
     };
     add("name", meta.name);
     add("namespace", meta.namespace_);
@@ -91,11 +91,11 @@ std::string CompletedSource(std::string_view json, const ObjectMeta& meta) {
     return text += '}';
   };
   EachMember(json, 0, [&](std::string_view key, std::string_view value) {
-    if (Plain(key) != "metadata") return Add(key, value, out);
+    if (Plain(key) != "metadata") return AddMember(key, value, out);
     seen = true;
-    Add(key, complete(value), out);
+    AddMember(key, complete(value), out);
   });
-  if (!seen) Add("\"metadata\"", complete("{}"), out);
+  if (!seen) AddMember("\"metadata\"", complete("{}"), out);
   return out += '}';
 }
 
@@ -130,13 +130,13 @@ std::string TrimmedSource(std::string_view json, bool managed_fields) {
   out.reserve(json.size());
   EachMember(json, 0, [&](std::string_view key, std::string_view value) {
     if (key == "\"kind\"" || key == "\"apiVersion\"") return;
-    if (key != "\"metadata\"" || managed_fields || !value.starts_with('{')) return Add(key, value, out);
+    if (key != "\"metadata\"" || managed_fields || !value.starts_with('{')) return AddMember(key, value, out);
     std::string metadata = "{";
     EachMember(value, 0, [&](std::string_view part, std::string_view text) {
-      if (part != "\"managedFields\"") Add(part, text, metadata);
+      if (part != "\"managedFields\"") AddMember(part, text, metadata);
     });
     metadata += '}';
-    Add(key, metadata, out);
+    AddMember(key, metadata, out);
   });
   return out += '}';
 }

@@ -5,14 +5,14 @@
 #include <algorithm>
 
 #include "api/load_error.h"
+#include "util/text.h"
 
 namespace berth {
 namespace {
 
 bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
 bool IsUpper(char c) { return c >= 'A' && c <= 'Z'; }
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-bool IsLowerAlnum(char c) { return IsLower(c) || IsDigit(c); }
+bool IsLowerAlnum(char c) { return IsLower(c) || util::IsDigit(c); }
 bool IsAlnum(char c) { return IsLowerAlnum(c) || IsUpper(c); }
 
 bool MatchesDnsLabel(std::string_view text) {

@@ -2,10 +2,10 @@
 // One YAML document as a tree: anchors, aliases, merge keys, and its JSON text within a budget.
 #include "api/yaml_tree.h"
 
-#include <optional>
 #include <unordered_set>
 #include <utility>
 
+#include "api/base64.h"
 #include "api/json_scan.h"
 #include "api/load_error.h"
 #include "api/yaml_scalar.h"
@@ -16,38 +16,6 @@ namespace {
 // What a merged entry costs of the budget: merging takes time even where the entry is overridden and never written.
 constexpr size_t kMergeCost = 8;
 constexpr std::string_view kTagPrefix = "tag:yaml.org,2002:";
-
-std::optional<std::string> DecodeBase64(std::string_view text) {
-  std::string out;
-  uint32_t bits = 0;
-  int count = 0, padding = 0;
-  for (char c : text) {
-    if (c == '\n' || c == '\r') continue;
-    int digit = -1;
-    if (c >= 'A' && c <= 'Z') digit = c - 'A';
-    if (c >= 'a' && c <= 'z') digit = c - 'a' + 26;
-    if (c >= '0' && c <= '9') digit = c - '0' + 52;
-    if (c == '+') digit = 62;
-    if (c == '/') digit = 63;
-    if (c == '=' && count >= 2) {
-      ++padding;
-      digit = 0;
-    } else if (padding > 0) {
-      return std::nullopt;
-    }
-    if (digit < 0) return std::nullopt;
-    bits = bits << 6 | static_cast<uint32_t>(digit);
-    if (++count < 4) continue;
-    out += static_cast<char>(bits >> 16);
-    if (padding < 2) out += static_cast<char>(bits >> 8);
-    if (padding < 1) out += static_cast<char>(bits);
-    if (padding > 2) return std::nullopt;
-    bits = 0;
-    count = 0;
-  }
-  if (count != 0) return std::nullopt;
-  return out;
-}
 
 }  // namespace
 
@@ -245,10 +213,11 @@ Error YamlTree::EmitPart(const std::string& part, uint32_t line, uint32_t node, 
 }
 
 Error YamlTree::DecodeBinary(const Node& node, std::string& out) const {
-  auto data = DecodeBase64(Text(node));
-  if (!data) return At(node, "!!binary value contains invalid base64 data");
-  if (Error error = CheckUtf8(*data); !error.ok()) return At(node, "!!binary value is not text: " + error.text());
-  out = std::move(*data);
+  Result<std::string> data = DecodeBase64(Text(node));
+  if (!data.ok()) return At(node, "!!binary value contains invalid base64 data");
+  if (Error error = CheckUtf8(data.value()); !error.ok())
+    return At(node, "!!binary value is not text: " + error.text());
+  out = std::move(data).value();
   return Error::Ok();
 }
 

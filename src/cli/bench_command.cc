@@ -19,7 +19,7 @@
 namespace berth::cli {
 namespace {
 
-constexpr char kUsage[] =
+constexpr char kBenchUsage[] =
     "usage: berth bench -f performance-config.yaml [--case C] [--workload W] [--mode engine] [--verify]\n"
     "                   [-o table|json]\n"
     "       berth bench -f performance-config.yaml [--case C] [--workload W] --mode live --kubeconfig FILE\n"
@@ -48,7 +48,7 @@ constexpr char kUsage[] =
     "error: nothing of anybody else's is changed. For a cluster that is there to be measured, not for one in use.\n"
     "\n";
 
-struct Arguments {
+struct BenchArguments {
   std::vector<std::string> files;
   std::string test_case, workload, mode = "engine", format = "table";
   bool verify = false;
@@ -66,7 +66,7 @@ void NoteGates(const std::string& path, const std::set<std::string>& gates, bool
 }
 
 // Plans of all workloads that were chosen; nothing after errors, which are written.
-std::optional<std::vector<bench::WorkloadPlan>> ReadPlans(const Arguments& arguments, std::ostream& err) {
+std::optional<std::vector<bench::WorkloadPlan>> ReadPlans(const BenchArguments& arguments, std::ostream& err) {
   std::vector<bench::WorkloadPlan> plans;
   bool good = true;
   for (const std::string& path : arguments.files) {
@@ -151,7 +151,8 @@ bool Remark(const bench::WorkloadResult& result, std::ostream& err) {
   return false;
 }
 
-int RunLive(const Arguments& arguments, std::vector<bench::WorkloadPlan>& plans, std::ostream& out, std::ostream& err) {
+int RunLive(const BenchArguments& arguments, std::vector<bench::WorkloadPlan>& plans, std::ostream& out,
+            std::ostream& err) {
   BenchLiveResults run = RunLivePlans(plans, arguments.live_flags, err);
   bool all = true;
   std::vector<bench::WorkloadResult> results;
@@ -166,8 +167,8 @@ int RunLive(const Arguments& arguments, std::vector<bench::WorkloadPlan>& plans,
 }  // namespace
 
 int BenchCommand(const std::vector<std::string>& args, const Registry& registry, std::ostream& out, std::ostream& err) {
-  Arguments arguments;
-  Command command("bench", kUsage, out, err);
+  BenchArguments arguments;
+  Command command("bench", kBenchUsage, out, err);
   command.Strings("f,filename", &arguments.files, "a workload file; may repeat");
   command.String("case", &arguments.test_case, "only the test case of this name");
   command.String("workload", &arguments.workload, "only workloads of this name");

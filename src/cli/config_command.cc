@@ -20,7 +20,7 @@
 namespace berth::cli {
 namespace {
 
-constexpr char kUsage[] =
+constexpr char kConfigUsage[] =
     "usage: berth config check [FILE] [-f FILE...]\n"
     "       berth config convert [FILE] [-f FILE...] [-o yaml|json]\n"
     "       berth config defaults [FILE] [-f FILE...] [-o yaml|json]\n"
@@ -113,7 +113,7 @@ int ConfigCommand(const std::vector<std::string>& args, const Registry& registry
   std::string format;
   bool table = false;
   ConfigurationUse use;
-  Command command("config", kUsage, out, err);
+  Command command("config", kConfigUsage, out, err);
   command.Choice("o,output", &format, {"yaml", "json"}, "what convert and defaults print: yaml (default) or json");
   command.Strings("f,filename", &use.objects, "a file or folder of objects with a Policy's ConfigMap; may repeat");
   command.Bool("table", &table, "with convert: the page about all old versions");

@@ -17,7 +17,7 @@
 namespace berth::cli {
 namespace {
 
-constexpr char kUsage[] =
+constexpr char kConformUsage[] =
     "usage: berth conform URL [--filter-verb V] [--prioritize-verb V] [--preempt-verb V] [--bind-verb V]\n"
     "                     [--shape auto|both|nodes|names] [--strict] [-o text|json|junit]\n"
     "\n"
@@ -35,7 +35,7 @@ constexpr char kUsage[] =
 constexpr int64_t kMostNodes = 100'000;
 constexpr Duration kLongest = Duration::Seconds(600);
 
-struct Arguments {
+struct ConformArguments {
   conform::Options options;
   std::string shape = "auto", format = "text", pod_file, nodes_file;
   std::vector<std::string> labels;
@@ -44,7 +44,7 @@ struct Arguments {
   bool strict = false, list = false;
 };
 
-void Declare(Command& command, Arguments& a) {
+void DeclareConform(Command& command, ConformArguments& a) {
   conform::Options& o = a.options;
   command.String("filter-verb", &o.filter_verb, "default filter");
   command.String("prioritize-verb", &o.prioritize_verb, "default prioritize");
@@ -74,7 +74,7 @@ std::string CheckList() {
 }
 
 // Flags into options; the Error names the flag.
-Error Finish(Arguments& a) {
+Error FinishConform(ConformArguments& a) {
   conform::Options& o = a.options;
   o.shapes = a.shape == "auto"    ? conform::Shapes::kAuto
              : a.shape == "both"  ? conform::Shapes::kBoth
@@ -117,22 +117,22 @@ Error Finish(Arguments& a) {
   return Error::Ok();
 }
 
-bool IsTerminal(const std::ostream& out) {
+bool WantsColor(const std::ostream& out) {
   return &out == &std::cout && ::isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
 }
 
 }  // namespace
 
 int ConformCommand(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
-  Arguments arguments;
-  Command command("conform", kUsage, out, err);
-  Declare(command, arguments);
+  ConformArguments arguments;
+  Command command("conform", kConformUsage, out, err);
+  DeclareConform(command, arguments);
   if (const std::optional<int> done = command.Read(args)) return *done;
   if (arguments.list) return out << CheckList(), kDone;
   if (command.rest().empty()) return command.Complain("no URL");
   if (command.rest().size() > 1) return command.Complain("unexpected argument \"" + command.rest()[1] + "\"");
   arguments.options.url = command.rest().front();
-  if (const Error error = Finish(arguments); !error.ok()) return command.Complain(error.text());
+  if (const Error error = FinishConform(arguments); !error.ok()) return command.Complain(error.text());
 
   const Result<conform::Report> report = conform::Run(arguments.options);
   if (!report.ok()) {
@@ -148,7 +148,7 @@ int ConformCommand(const std::vector<std::string>& args, std::ostream& out, std:
   } else if (arguments.format == "junit") {
     out << conform::ToJunit(*report, arguments.strict);
   } else {
-    out << conform::ToText(*report, IsTerminal(out), arguments.strict);
+    out << conform::ToText(*report, WantsColor(out), arguments.strict);
   }
   return report->ok(arguments.strict) ? kDone : kAnswerIsNo;
 }

@@ -40,7 +40,7 @@ std::string ReadSeed(const std::string& text, std::optional<uint64_t>& out) {
 }
 
 // REQUIRES: `out` outlives the set.
-FlagSet Declare(ControllerFlags& out) {
+FlagSet ControllerFlagSet(ControllerFlags& out) {
   FlagSet set;
   set.Section("Controller");
   set.String("scheduler-name", &out.options.scheduler_name, "bind pods with this spec.schedulerName; needed");
@@ -109,13 +109,14 @@ int ControllerCommand(const std::vector<std::string>& args, const Registry& regi
   flags.process.reported_version = kUpstreamVersion;
   flags.process.serving.component = kProgram;
   flags.process.leader_election.resource_name = "";  // the scheduler's name
-  FlagSet set = Declare(flags);
+  FlagSet set = ControllerFlagSet(flags);
   const Result<std::vector<std::string>> rest = set.Parse(args);
   if (!rest.ok()) return Refuse(err, rest.error().text());
   if (flags.help) {
     ControllerFlags defaults;
     defaults.process.leader_election.resource_name = "";
-    out << kIntroduction << "Usage:\n  berth controller --scheduler-name NAME [flags]\n" << Declare(defaults).Help();
+    out << kIntroduction << "Usage:\n  berth controller --scheduler-name NAME [flags]\n"
+        << ControllerFlagSet(defaults).Help();
     return kDone;
   }
   if (!rest->empty()) return Refuse(err, "unexpected argument " + util::Quoted(rest->front()));

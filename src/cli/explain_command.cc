@@ -12,7 +12,7 @@
 namespace berth::cli {
 namespace {
 
-constexpr char kUsage[] =
+constexpr char kExplainUsage[] =
     "usage: berth explain --offline -f FILE... --pod NAMESPACE/NAME [--config FILE] [-o table|json]\n"
     "                     [--extenders ignore|call] [--extender-url INDEX=URL]...\n"
     "\n"
@@ -27,7 +27,7 @@ int ExplainCommand(const std::vector<std::string>& args, const Registry& registr
   bool offline = false;
   std::vector<std::string> files;
   std::string pod_name, config, format = "table";
-  Command command("explain", kUsage, out, err);
+  Command command("explain", kExplainUsage, out, err);
   command.Bool("offline", &offline, "judge on files instead of a live cluster");
   command.Strings("f,filename", &files, "a file or folder of objects; may repeat");
   command.String("pod", &pod_name, "the pod to explain, NAMESPACE/NAME");

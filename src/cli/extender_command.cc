@@ -42,7 +42,7 @@ using extender::ExtenderServerOptions;
 using extender::Route;
 using extender::Verb;
 
-constexpr char kUsage[] =
+constexpr char kExtenderUsage[] =
     "usage: berth extender --preset demo|label-priority|demo-index [FLAGS]\n"
     "       berth extender --config FILE [--profile NAME] [FLAGS]\n"
     "\n"
@@ -62,7 +62,7 @@ constexpr Duration kPatience = Duration::Seconds(10);
 constexpr int64_t kPresetQps = 100, kPresetBurst = 200;
 constexpr int64_t kMaxRate = 1'000'000;
 
-struct Arguments {
+struct ExtenderArguments {
   std::string preset, label, config, profile;
   std::string prefix;
   // Not given: the default ones with --config, the preset's own routes with --preset.
@@ -79,7 +79,7 @@ struct Arguments {
   LogFlags log;
 };
 
-void Declare(Command& command, Arguments& out) {
+void DeclareExtender(Command& command, ExtenderArguments& out) {
   command.Choice("preset", &out.preset, {"demo", "label-priority", "demo-index"},
                  "serve one of the ready-made extenders");
   command.String("label", &out.label, "the label that label-priority reads (default priority.lixueduan.com)");
@@ -109,7 +109,7 @@ void Declare(Command& command, Arguments& out) {
 }
 
 // What is wrong with the flags themselves; empty: nothing.
-std::string Objection(const Arguments& args) {
+std::string Objection(const ExtenderArguments& args) {
   if (args.preset.empty() == args.config.empty()) return "give either --preset or --config";
   if (!args.preset.empty() && !args.profile.empty()) return "--profile belongs to --config, not to --preset";
   if (!args.label.empty() && args.preset != "label-priority") return "--label belongs to --preset label-priority";
@@ -141,7 +141,7 @@ std::string Objection(const Arguments& args) {
 }
 
 // The preset's routes below the prefix; verbs that were given take the place of the preset's own.
-Result<std::vector<Route>> PresetRoutes(const std::vector<Route>& own, const Arguments& args) {
+Result<std::vector<Route>> PresetRoutes(const std::vector<Route>& own, const ExtenderArguments& args) {
   extender::Verbs given;
   given.only_best = args.only_best;
   if (args.filter_verb) given.filter = *args.filter_verb;
@@ -166,7 +166,7 @@ Result<std::vector<Route>> PresetRoutes(const std::vector<Route>& own, const Arg
   return routes;
 }
 
-Error FillFromPreset(const Arguments& args, ExtenderServerOptions& options) {
+Error FillFromPreset(const ExtenderArguments& args, ExtenderServerOptions& options) {
   const Result<extender::Preset> preset = extender::MakePreset(args.preset, args.label);
   if (!preset.ok()) return preset.error();
   Result<std::vector<Route>> routes = PresetRoutes(preset->routes, args);
@@ -177,7 +177,7 @@ Error FillFromPreset(const Arguments& args, ExtenderServerOptions& options) {
   return Error::Ok();
 }
 
-Error FillFromProfile(const Arguments& args, const config::SchedulerConfiguration& config,
+Error FillFromProfile(const ExtenderArguments& args, const config::SchedulerConfiguration& config,
                       ExtenderServerOptions& options) {
   std::string names;
   const config::Profile* found = nullptr;
@@ -200,7 +200,7 @@ Error FillFromProfile(const Arguments& args, const config::SchedulerConfiguratio
   return Error::Ok();
 }
 
-Error CheckRoutes(const Arguments& args, const std::vector<Route>& routes) {
+Error CheckRoutes(const ExtenderArguments& args, const std::vector<Route>& routes) {
   if (routes.empty()) return Error("all verbs are empty: there is nothing to serve");
   const auto best = [](const Route& route) { return route.verb == Verb::kFilterBest; };
   if (args.only_best && std::none_of(routes.begin(), routes.end(), best)) {
@@ -209,13 +209,13 @@ Error CheckRoutes(const Arguments& args, const std::vector<Route>& routes) {
   return Error::Ok();
 }
 
-std::string UrlOf(const Arguments& args, uint16_t port) {
+std::string UrlOf(const ExtenderArguments& args, uint16_t port) {
   const bool v6 = args.address.find(':') != std::string::npos && !args.address.starts_with('[');
   return (args.tls_cert_file.empty() ? "http://" : "https://") + (v6 ? "[" + args.address + "]" : args.address) + ":" +
          std::to_string(port);
 }
 
-void Announce(const Arguments& args, const ExtenderServerOptions& options, const ExtenderServer& server,
+void Announce(const ExtenderArguments& args, const ExtenderServerOptions& options, const ExtenderServer& server,
               util::Log& log) {
   log.Say(LogSeverity::kInfo,
           "server listening on the port : " + std::to_string(server.port()) + ", at " + UrlOf(args, server.port()));
@@ -227,7 +227,7 @@ void Announce(const Arguments& args, const ExtenderServerOptions& options, const
 }
 
 // No value: there is no API server to ask.
-Result<std::optional<client::Kubeconfig>> FindApiServer(const Arguments& args, util::Log& log) {
+Result<std::optional<client::Kubeconfig>> ApiServerFor(const ExtenderArguments& args, util::Log& log) {
   const client::InCluster place = client::InClusterFromEnvironment();
   if (args.kubeconfig.empty() && place.host.empty()) return std::optional<client::Kubeconfig>();
   // Every pod has the address, but not every one an account.
@@ -250,8 +250,8 @@ std::string RateOf(const client::LiveOptions& live) {
   return text.str();
 }
 
-Result<std::unique_ptr<ClusterFeed>> MakeFeed(const Arguments& args, const Clock& clock, util::Log& log) {
-  const Result<std::optional<client::Kubeconfig>> server = FindApiServer(args, log);
+Result<std::unique_ptr<ClusterFeed>> MakeFeed(const ExtenderArguments& args, const Clock& clock, util::Log& log) {
+  const Result<std::optional<client::Kubeconfig>> server = ApiServerFor(args, log);
   if (!server.ok()) return server.error();
   if (!server->has_value()) {
     log.Say(LogSeverity::kInfo,
@@ -275,7 +275,7 @@ Result<std::unique_ptr<ClusterFeed>> MakeFeed(const Arguments& args, const Clock
 }
 
 // Nothing in here writes to stderr but the log: it alone knows how not to wait for the reader.
-int Serve(const Arguments& args, ExtenderServerOptions options, const Registry& registry, const Clock& clock,
+int Serve(const ExtenderArguments& args, ExtenderServerOptions options, const Registry& registry, const Clock& clock,
           util::Log& log) {
   const NoBrokenPipes no_broken_pipes;
   const std::string complaint = args.log.Complaint(util::log_level::kInfo);
@@ -320,9 +320,9 @@ int Serve(const Arguments& args, ExtenderServerOptions options, const Registry& 
 
 int ExtenderCommand(const std::vector<std::string>& args, const Registry& registry, std::ostream& out,
                     std::ostream& err, int log_fd) {
-  Arguments arguments;
-  Command command("extender", kUsage, out, err);
-  Declare(command, arguments);
+  ExtenderArguments arguments;
+  Command command("extender", kExtenderUsage, out, err);
+  DeclareExtender(command, arguments);
   if (const std::optional<int> done = command.Read(args)) return *done;
   if (!command.rest().empty()) return command.Complain("unexpected argument \"" + command.rest().front() + "\"");
   if (const std::string objection = Objection(arguments); !objection.empty()) return command.Complain(objection);

@@ -240,8 +240,7 @@ std::string KubeconfigIn(const std::string& text) {
   std::vector<legacy::Problem> ignored;
   if (!legacy::ParseSource(text, "", source, ignored)) return "";
   const Value* connection = source.document.Find("clientConnection");
-  const Value* kubeconfig = connection == nullptr ? nullptr : connection->Find("kubeconfig");
-  return kubeconfig != nullptr && kubeconfig->kind() == Value::Kind::kString ? kubeconfig->text() : "";
+  return connection == nullptr ? "" : connection->TextAt("kubeconfig");
 }
 
 // What is wrong with a file of today is told in kube-scheduler's words alone.
@@ -250,8 +249,8 @@ std::string TextOf(const legacy::Problem& problem, legacy::Version version) {
   return problem.ToString();
 }
 
-Result<config::SchedulerConfiguration> Finish(legacy::Loaded loaded, const std::string& name, bool of_flags,
-                                              std::vector<std::string>& warnings) {
+Result<config::SchedulerConfiguration> FinishLoading(legacy::Loaded loaded, const std::string& name, bool of_flags,
+                                                     std::vector<std::string>& warnings) {
   // Of what flags name, which may not be there, only when it was read.
   std::string warning = loaded.Warning(name);
   if (!warning.empty() && (loaded.ok() || !of_flags)) warnings.push_back(std::move(warning));
@@ -281,10 +280,10 @@ Result<config::SchedulerConfiguration> LoadConfig(const SchedulerFlags& flags, c
       options.adjust = adjust;
       legacy::Loaded loaded = LoadOldFlags(flags.old, registry, options);
       if (loaded.version != legacy::Version::kV1) loaded.version = legacy::Version::kPolicy;
-      return Finish(std::move(loaded),
-                    flags.old.policy_config_file.empty() ? "the ConfigMap of --policy-configmap"
-                                                         : "the file of --policy-config-file",
-                    true, warnings);
+      return FinishLoading(std::move(loaded),
+                           flags.old.policy_config_file.empty() ? "the ConfigMap of --policy-configmap"
+                                                                : "the file of --policy-config-file",
+                           true, warnings);
     }
     config::SchedulerConfiguration config = config::DefaultConfiguration(registry);
     adjust(config);
@@ -300,7 +299,7 @@ Result<config::SchedulerConfiguration> LoadConfig(const SchedulerFlags& flags, c
       "this is a Policy, which --config does not take: give it with --policy-config-file, or write it as a "
       "configuration "
       "with berth config convert";
-  return Finish(legacy::Load(file.text, flags.config, registry, options), flags.config, false, warnings);
+  return FinishLoading(legacy::Load(file.text, flags.config, registry, options), flags.config, false, warnings);
 }
 
 Error CheckLock(const config::LeaderElection& election) {

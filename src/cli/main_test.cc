@@ -16,19 +16,19 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-struct Ran {
+struct MainRun {
   int code = 0;
   std::string out, err;
 };
 
-Ran RunMain(std::vector<std::string> args, RegisterFn register_plugins = nullptr, const char* program = "berth") {
+MainRun RunMain(std::vector<std::string> args, RegisterFn register_plugins = nullptr, const char* program = "berth") {
   args.insert(args.begin(), program);
   std::vector<char*> argv;
   for (std::string& arg : args) argv.push_back(arg.data());
   argv.push_back(nullptr);
   ::testing::internal::CaptureStdout();
   ::testing::internal::CaptureStderr();
-  Ran ran;
+  MainRun ran;
   ran.code = Main(static_cast<int>(args.size()), argv.data(), register_plugins);
   std::cout.flush();
   ran.out = ::testing::internal::GetCapturedStdout();
@@ -37,7 +37,7 @@ Ran RunMain(std::vector<std::string> args, RegisterFn register_plugins = nullptr
 }
 
 TEST(MainTest, WithoutACommandTheUsageGoesToStandardErrorAndTheAnswerIsTwo) {
-  const Ran ran = RunMain({});
+  const MainRun ran = RunMain({});
   EXPECT_EQ(ran.code, 2);
   EXPECT_THAT(ran.err, HasSubstr("usage: berth COMMAND"));
   EXPECT_THAT(ran.out, IsEmpty());
@@ -45,30 +45,30 @@ TEST(MainTest, WithoutACommandTheUsageGoesToStandardErrorAndTheAnswerIsTwo) {
 
 TEST(MainTest, WhoAsksForHelpGetsItOnStandardOutput) {
   for (const char* arg : {"help", "--help", "-h"}) {
-    const Ran ran = RunMain({arg});
+    const MainRun ran = RunMain({arg});
     EXPECT_EQ(ran.code, 0);
     EXPECT_THAT(ran.out, HasSubstr("usage: berth COMMAND"));
   }
   for (const char* command : {"sim", "explain", "conform"}) {
-    const Ran ran = RunMain({command, "--help"});
+    const MainRun ran = RunMain({command, "--help"});
     EXPECT_EQ(ran.code, 0);
     EXPECT_THAT(ran.out, HasSubstr(std::string("usage: berth ") + command));
   }
 }
 
 TEST(MainTest, AnUnknownCommandIsNamed) {
-  const Ran ran = RunMain({"dance"});
+  const MainRun ran = RunMain({"dance"});
   EXPECT_EQ(ran.code, 2);
   EXPECT_THAT(ran.err, HasSubstr("berth: unknown command \"dance\""));
 }
 
 TEST(MainTest, TheVersionIsTextOrJson) {
-  const Ran text = RunMain({"version"});
+  const MainRun text = RunMain({"version"});
   EXPECT_EQ(text.code, 0);
   EXPECT_THAT(text.out, HasSubstr(std::string("berth ") + kVersion));
   EXPECT_THAT(text.out, HasSubstr(kUpstreamVersion));
   EXPECT_EQ(RunMain({"--version"}).out, text.out);
-  const Ran json = RunMain({"version", "-o", "json"});
+  const MainRun json = RunMain({"version", "-o", "json"});
   EXPECT_THAT(json.out, HasSubstr("\"kubeSchedulerVersion\": \"v1.36.4\""));
   EXPECT_EQ(RunMain({"version", "surplus"}).code, 2);
   EXPECT_EQ(RunMain({"version", "--nonsense"}).code, 2);
@@ -76,7 +76,7 @@ TEST(MainTest, TheVersionIsTextOrJson) {
 
 TEST(MainTest, AsKubeSchedulerItIsTheScheduler) {
   for (const char* program : {"kube-scheduler", "/usr/local/bin/kube-scheduler"}) {
-    const Ran ran = RunMain({"--help"}, nullptr, program);
+    const MainRun ran = RunMain({"--help"}, nullptr, program);
     EXPECT_EQ(ran.code, 0);
     EXPECT_THAT(ran.out, HasSubstr("Usage:\n  kube-scheduler [flags]\n"));
     EXPECT_EQ(RunMain({"--version"}, nullptr, program).out, std::string("Kubernetes ") + kUpstreamVersion + "\n");
@@ -107,7 +107,7 @@ class Hello final : public NodePlugin {
 
 TEST(MainTest, PluginsOfACustomSchedulerAreRegistered) {
   static bool called = false;
-  const Ran ran = RunMain({"version"}, [](Registry& registry) {
+  const MainRun ran = RunMain({"version"}, [](Registry& registry) {
     called = true;
     registry.Add<Hello>();
     EXPECT_NE(registry.Find("NodeResourcesFit"), nullptr) << "the built-in ones are there already";
@@ -117,7 +117,7 @@ TEST(MainTest, PluginsOfACustomSchedulerAreRegistered) {
 }
 
 TEST(MainTest, TwoPluginsOfOneNameAreRefusedBeforeAnythingIsJudged) {
-  const Ran ran = RunMain({"sim", "-f", "/dev/null"}, [](Registry& registry) {
+  const MainRun ran = RunMain({"sim", "-f", "/dev/null"}, [](Registry& registry) {
     registry.Add<Hello>();
     registry.Add<Hello>();
   });

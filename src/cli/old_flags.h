@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "berth/error.h"
+#include "berth/pod.h"
 #include "berth/registry.h"
 #include "cli/flag_set.h"
 #include "legacy/load.h"
@@ -16,7 +17,7 @@ namespace berth::cli {
 struct OldFlags {
   std::string policy_config_file, policy_configmap, policy_configmap_namespace = "kube-system";
   bool use_legacy_policy_config = false;
-  std::string algorithm_provider, scheduler_name = "default-scheduler";
+  std::string algorithm_provider, scheduler_name = kDefaultScheduler;
   int32_t hard_pod_affinity_symmetric_weight = 1;
   std::string lock_object_name, lock_object_namespace;
   std::string failure_domains, address;

@@ -29,11 +29,6 @@ constexpr Duration kPatienceWithServer = Duration::Seconds(30);
 
 std::string FullNameOf(const legacy::PolicyReference& reference) { return reference.name_space + "/" + reference.name; }
 
-std::string TextAt(const Value* object, const char* field) {
-  const Value* value = object == nullptr ? nullptr : object->Find(field);
-  return value != nullptr && value->kind() == Value::Kind::kString ? value->text() : "";
-}
-
 Result<legacy::PolicyText> FromConfigMap(const Value& config_map, const legacy::PolicyReference& reference,
                                          const std::string& where) {
   const Value* data = config_map.Find("data");
@@ -55,10 +50,11 @@ void Search(const Value& object, const legacy::PolicyReference& reference, std::
     for (const Value& item : items->items()) Search(item, reference, found);
     return;
   }
-  if (TextAt(&object, "kind") != "ConfigMap") return;
+  if (object.TextAt("kind") != "ConfigMap") return;
   const Value* metadata = object.Find("metadata");
-  const std::string name_space = TextAt(metadata, "namespace");
-  if (TextAt(metadata, "name") == reference.name &&
+  if (metadata == nullptr) return;
+  const std::string name_space = metadata->TextAt("namespace");
+  if (metadata->TextAt("name") == reference.name &&
       (name_space.empty() ? "default" : name_space) == reference.name_space && !found)
     found = object;
 }

@@ -314,7 +314,7 @@ void AddOwn(FlagSet& set, OwnFlags& out, bool listed) {
 }
 
 // REQUIRES: `out` outlives the set.
-FlagSet Declare(SchedulerFlags& out, bool lists_own) {
+FlagSet SchedulerFlagSet(SchedulerFlags& out, bool lists_own) {
   FlagSet set;
   set.Section("Misc");
   set.String("config", &out.config, "configuration file, a KubeSchedulerConfiguration");
@@ -354,7 +354,7 @@ bool SchedulerFlags::Given(std::string_view name) const {
 Result<SchedulerFlags> ParseSchedulerFlags(const std::vector<std::string>& args) {
   SchedulerFlags flags;
   flags.reported_version = kUpstreamVersion;
-  FlagSet set = Declare(flags, /*lists_own=*/false);
+  FlagSet set = SchedulerFlagSet(flags, /*lists_own=*/false);
   Result<std::vector<std::string>> rest = set.Parse(args);
   if (!rest.ok()) return rest.error();
   flags.arguments = std::move(rest).value();
@@ -366,7 +366,8 @@ Result<SchedulerFlags> ParseSchedulerFlags(const std::vector<std::string>& args)
 
 std::string SchedulerUsage(std::string_view program) {
   SchedulerFlags flags;
-  return "Usage:\n  " + std::string(program) + " [flags]\n" + Declare(flags, program != "kube-scheduler").Help();
+  return "Usage:\n  " + std::string(program) + " [flags]\n" +
+         SchedulerFlagSet(flags, program != "kube-scheduler").Help();
 }
 
 std::string SchedulerHelp(std::string_view program) {

@@ -24,7 +24,7 @@
 namespace berth::cli {
 namespace {
 
-constexpr char kUsage[] =
+constexpr char kSimUsage[] =
     "usage: berth sim [SCENARIO...] [-f FILE...] [--nodes N] [--pods N] [--config FILE]... [-o table|json|junit]\n"
     "                 [--extenders ignore|call] [--extender-url INDEX=URL]...\n"
     "\n"
@@ -38,7 +38,7 @@ constexpr char kUsage[] =
     "pending: true, message: TEXT}]}. examples/scenarios has some.\n"
     "\n";
 
-struct Arguments {
+struct SimArguments {
   std::vector<std::string> scenarios, files, configs;
   int64_t nodes = 0, pods = 0, churn = 0;
   std::optional<uint64_t> seed;
@@ -50,7 +50,7 @@ struct Arguments {
 };
 
 // The exit code when there is nothing left to do.
-std::optional<int> ReadArguments(Command& command, const std::vector<std::string>& args, Arguments& out) {
+std::optional<int> ReadArguments(Command& command, const std::vector<std::string>& args, SimArguments& out) {
   std::optional<int64_t> seed;
   std::optional<std::string> duration, explained;
   command.Strings("f,filename", &out.files, "a file or folder of objects; may repeat");
@@ -158,7 +158,8 @@ struct Plan {
   std::vector<std::string> configs;  // paths; empty: the default one
 };
 
-std::optional<std::vector<Plan>> ReadPlans(Arguments& arguments, Configurations& configurations, std::ostream& err) {
+std::optional<std::vector<Plan>> ReadSimPlans(SimArguments& arguments, Configurations& configurations,
+                                              std::ostream& err) {
   std::vector<Plan> plans;
   std::set<std::string> said;  // what the files of -f have wrong is wrong in every scenario
   bool good = true;
@@ -192,11 +193,11 @@ std::optional<std::vector<Plan>> ReadPlans(Arguments& arguments, Configurations&
 }  // namespace
 
 int SimCommand(const std::vector<std::string>& args, const Registry& registry, std::ostream& out, std::ostream& err) {
-  Arguments arguments;
-  Command command("sim", kUsage, out, err);
+  SimArguments arguments;
+  Command command("sim", kSimUsage, out, err);
   if (const std::optional<int> done = ReadArguments(command, args, arguments)) return *done;
   Configurations configurations(registry, arguments.extenders, arguments.files, err);
-  const std::optional<std::vector<Plan>> plans = ReadPlans(arguments, configurations, err);
+  const std::optional<std::vector<Plan>> plans = ReadSimPlans(arguments, configurations, err);
   if (!plans) return kBadInput;
 
   const util::SystemClock wall;

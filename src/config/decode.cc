@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "api/base64.h"
+#include "berth/pod.h"
 #include "config/default_plugins.h"
 
 namespace berth::config {
@@ -205,7 +206,7 @@ SchedulerConfiguration Decode(const Value& document, std::vector<FieldError>& er
     named.push_back(false);
   }
   // Several profiles must all be named by the user.
-  if (config.profiles.size() == 1 && !named[0]) config.profiles[0].scheduler_name = "default-scheduler";
+  if (config.profiles.size() == 1 && !named[0]) config.profiles[0].scheduler_name = kDefaultScheduler;
   if (default_plugins) {
     for (Profile& profile : config.profiles) profile.plugins = MergePlugins(profile.plugins);
   }

@@ -37,13 +37,11 @@ std::vector<std::string_view> SplitAt(std::string_view text, char mark) {
   }
 }
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
 // Identifiers with dots between them.
 bool IsIdentifiers(std::string_view text) {
   return std::ranges::all_of(SplitAt(text, '.'), [](std::string_view one) {
     return !one.empty() && std::ranges::all_of(one, [](char c) {
-      return IsDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-';
+      return util::IsDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-';
     });
   });
 }
@@ -68,8 +66,8 @@ std::string Parse(std::string_view whole, bool semantic, Version& out) {
   text.remove_prefix(std::min(text.find_first_not_of(" \t\n\v\f\r"), text.size()));
   if (text.starts_with('v')) text.remove_prefix(1);
   size_t end = 0;
-  while (end < text.size() &&
-         (IsDigit(text[end]) || (text[end] == '.' && end > 0 && end + 1 < text.size() && IsDigit(text[end + 1]))))
+  while (end < text.size() && (util::IsDigit(text[end]) ||
+                               (text[end] == '.' && end > 0 && end + 1 < text.size() && util::IsDigit(text[end + 1]))))
     ++end;
   if (end == 0) return "could not parse " + quoted + " as version";
   const std::vector<std::string_view> parts = SplitAt(text.substr(0, end), '.');
@@ -90,7 +88,7 @@ std::string Parse(std::string_view whole, bool semantic, Version& out) {
     return "could not parse pre-release/metadata (" + std::string(text.substr(end)) + ") in version " + quoted;
   }
   for (const std::string_view part : SplitAt(pre_release, '.')) {
-    if (HasLeadingZero(part) && std::ranges::all_of(part, IsDigit))
+    if (HasLeadingZero(part) && std::ranges::all_of(part, util::IsDigit))
       return "illegal zero-prefixed version component " + util::Quoted(part) + " in " + quoted;
   }
   return "";

@@ -23,7 +23,7 @@ size_t Find(std::string_view name) {
   return at == all.end() || at->name != name ? kNotThere : static_cast<size_t>(at - all.begin());
 }
 
-const char* Text(bool value) { return value ? "true" : "false"; }
+const char* OnOff(bool value) { return value ? "true" : "false"; }
 
 // Several at once, as upstream's aggregates are written.
 Error Together(const std::vector<std::string>& errors) {
@@ -107,7 +107,7 @@ std::vector<std::string> MissingDependencies(const std::vector<bool>& on) {
 
 // `because`: the name that was given on the command line.
 std::string Unsupported(const FeatureGate& gate, bool value, std::string_view because) {
-  std::string text = "feature gate " + std::string(gate.name) + "=" + Text(value);
+  std::string text = "feature gate " + std::string(gate.name) + "=" + OnOff(value);
   if (because != gate.name) text.append(" (switched by ").append(because).append(")");
   return text.append(" is not supported: kube-scheduler ").append(Means(gate)) + " with it, and Berth does not";
 }
@@ -209,8 +209,8 @@ Result<FeatureGates> ReadFeatureGates(std::span<const std::string> values) {
   for (const auto& [name, value] : given) {
     const size_t i = Find(name);
     if (all[i].locked && all[i].on != value) {
-      errors.push_back("cannot set feature gate " + name + " to " + Text(value) + ", feature is locked to " +
-                       Text(all[i].on));
+      errors.push_back("cannot set feature gate " + name + " to " + OnOff(value) + ", feature is locked to " +
+                       OnOff(all[i].on));
       continue;
     }
     out.on_[i] = value;

@@ -7,18 +7,12 @@
 
 #include "api/json_value.h"
 #include "api/yaml.h"
+#include "berth/value.h"
 #include "config/decode.h"
 #include "config/validate.h"
 
 namespace berth::config {
 namespace {
-
-std::string Quote(std::string_view text) { return Value::String(std::string(text)).ToJson(); }
-
-std::string TextOf(const Value& document, const char* field) {
-  const Value* value = document.Find(field);
-  return value != nullptr && value->kind() == Value::Kind::kString ? value->text() : "";
-}
 
 const char* TypeName(Value::Kind kind) {
   switch (kind) {
@@ -45,8 +39,8 @@ bool CheckKind(const Value& document, std::vector<FieldError>& errors) {
     errors.push_back({"", "a " + std::string(kKind) + " must be an object, not " + TypeName(document.kind())});
     return false;
   }
-  const std::string version = TextOf(document, "apiVersion");
-  const std::string kind = TextOf(document, "kind");
+  const std::string version = document.TextAt("apiVersion");
+  const std::string kind = document.TextAt("kind");
   if (kind.empty()) errors.push_back({"kind", "Required value: must be " + Quote(kKind)});
   if (version.empty()) errors.push_back({"apiVersion", "Required value: must be " + Quote(kApiVersion)});
   if (kind.empty() || version.empty()) return false;

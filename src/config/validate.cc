@@ -12,14 +12,13 @@
 
 #include "api/validate_names.h"
 #include "berth/resources.h"
+#include "berth/value.h"
 #include "config/decode.h"
 #include "config/default_plugins.h"
 #include "config/load.h"
 
 namespace berth::config {
 namespace {
-
-std::string Quote(std::string_view text) { return Value::String(std::string(text)).ToJson(); }
 
 std::string At(const std::string& path, size_t index) { return path + "[" + std::to_string(index) + "]"; }
 

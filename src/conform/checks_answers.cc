@@ -38,7 +38,7 @@ void AnswersToBind(Trial& trial) {
   trial.Say("refuses a pod that does not exist: " + Excerpt(asked.reply.error, 120));
 }
 
-std::string Summary(Trial& trial) {
+std::string AnswersSummary(Trial& trial) {
   const Reply& reply = trial.base().reply;
   std::string nodes = Count(trial.session.nodes(trial.target.verb).size(), "node");
   switch (trial.target.verb) {
@@ -94,7 +94,7 @@ void CheckAnswers(Trial& trial) {
                &asked.exchange);
   }
   if (trial.target.verb == Verb::kBind) return AnswersToBind(trial);
-  if (asked.problem.empty()) return trial.Say(Summary(trial));
+  if (asked.problem.empty()) return trial.Say(AnswersSummary(trial));
   const Target other{trial.target.verb, trial.target.shape == Shape::kNodes ? Shape::kNames : Shape::kNodes};
   if (trial.session.options().shapes == Shapes::kAuto && trial.session.served(other)) {
     const bool names = trial.target.shape == Shape::kNames;

@@ -13,6 +13,7 @@
 
 #include "api/json_value.h"
 #include "conform/gzip_test_util.h"
+#include "util/text.h"
 
 namespace berth::conform {
 namespace {
@@ -24,11 +25,6 @@ constexpr char kReason[] = "ends in 3";
 const Value& Null() {
   static const Value null;
   return null;
-}
-
-std::string Lower(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
 }
 
 void Replace(std::string& text, std::string_view what, std::string_view by) {
@@ -212,7 +208,7 @@ net::HttpResponse FaultyExtender::AnswerVerb(const std::string& verb, const net:
 
 const Value& FaultyExtender::Get(const Value& object, const std::string& key) const {
   for (const auto& [name, value] : object.members()) {
-    if (fault_ == Fault::kExactKeys ? name == key : Lower(name) == Lower(key)) return value;
+    if (fault_ == Fault::kExactKeys ? name == key : util::Lower(name) == util::Lower(key)) return value;
   }
   return Null();
 }
@@ -248,7 +244,7 @@ std::string FaultyExtender::Objection(const net::HttpRequest& request, const Val
     case Fault::kFailsForNamelessImage:
       return request.body.find(R"("names":null)") != std::string::npos ? "nil pointer" : "";
     case Fault::kStrictFields:
-      return Lower(request.body).find("berthconformunknown") != std::string::npos ? "unknown field" : "";
+      return util::Lower(request.body).find("berthconformunknown") != std::string::npos ? "unknown field" : "";
     case Fault::kFailsForUnknownNode:
       return std::ranges::find(names, "berth-conform-no-such-node") != names.end() ? "no such node" : "";
     case Fault::kFailsForMadeUpNames:

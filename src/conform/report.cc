@@ -51,7 +51,7 @@ std::string LatencyText(const std::vector<Latency>& latencies, size_t width) {
   return text;
 }
 
-std::string Count(size_t number, const char* what) { return std::to_string(number) + " " + what; }
+std::string Amount(size_t number, const char* what) { return std::to_string(number) + " " + what; }
 
 // The name without its ending.
 std::string Stem(const std::string& name) { return name.substr(0, name.rfind('.')); }
@@ -68,9 +68,9 @@ size_t SkippedTogether(const std::vector<CheckResult>& checks, size_t first) {
 
 std::string Summary(const Report& report, bool strict) {
   return (report.checked() ? "" : "nothing was checked: ") +
-         Count(report.checks.size(), report.checks.size() == 1 ? "check: " : "checks: ") +
-         Count(report.passed(), "passed, ") + Count(report.warned(), "with warnings, ") +
-         Count(report.failed(), "failed, ") + Count(report.skipped(), "skipped") +
+         Amount(report.checks.size(), report.checks.size() == 1 ? "check: " : "checks: ") +
+         Amount(report.passed(), "passed, ") + Amount(report.warned(), "with warnings, ") +
+         Amount(report.failed(), "failed, ") + Amount(report.skipped(), "skipped") +
          (report.ok(strict) || !report.checked() ? ""
           : report.failed() == 0                 ? " (warnings fail with --strict)"
                                                  : "");
@@ -149,7 +149,7 @@ std::string ToText(const Report& report, bool colour, bool strict) {
     const CheckResult& check = report.checks[i];
     if (const size_t count = SkippedTogether(report.checks, i); count > 1) {
       text += "  " + Word(check, colour) + "  " + Padded(Stem(check.name) + ".*", width) + "  " +
-              Count(count, "checks: ") + check.verdict + "\n";
+              Amount(count, "checks: ") + check.verdict + "\n";
       i += count - 1;
       continue;
     }

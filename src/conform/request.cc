@@ -10,8 +10,6 @@ namespace {
 
 constexpr std::string_view kUnknown = R"("BerthConformUnknown":{"list":[null,7,"x"],"flag":true},)";
 
-std::string Json(std::string_view text) { return Value::String(std::string(text)).ToJson(); }
-
 // Writes one message with the keys in the case asked for.
 class Writer {
  public:
@@ -67,7 +65,7 @@ class Writer {
     text_ += '[';
     for (size_t i = 0; i < question_.nodes.size(); ++i) {
       if (i > 0) text_ += ',';
-      text_ += Json(question_.nodes[i].name);
+      text_ += Quote(question_.nodes[i].name);
     }
     text_ += ']';
   }
@@ -79,7 +77,7 @@ class Writer {
     Key(meta ? "NodeNameToMetaVictims" : "NodeNameToVictims");
     text_ += '{';
     for (size_t i = 0; i < question_.nodes.size(); ++i) {
-      text_ += (i == 0 ? "" : ",") + Json(question_.nodes[i].name) + ":{";
+      text_ += (i == 0 ? "" : ",") + Quote(question_.nodes[i].name) + ":{";
       if (question_.unknown_fields) text_ += kUnknown;
       Key("Pods");
       text_ += '[';
@@ -90,7 +88,7 @@ class Writer {
         if (meta) {
           text_ += '{';
           Key("UID");
-          text_ += Json(victim.uid) + "}";
+          text_ += Quote(victim.uid) + "}";
         } else {
           text_ += question_.unset_times ? PodWithUnsetTime(victim.json) : victim.json;
         }
@@ -137,8 +135,8 @@ std::vector<Victim> VictimsOn(const std::string& node) {
     const std::string name = "victim-" + std::to_string(i) + "-on-" + node;
     // Not in the order of their names, so that sorting is found out.
     const std::string uid = std::string(i == 0 ? "c" : i == 1 ? "a" : "b") + "-victim-on-" + node;
-    victims.push_back({uid, R"({"metadata":{"name":)" + Json(name) + R"(,"namespace":"default","uid":)" + Json(uid) +
-                                R"(},"spec":{"nodeName":)" + Json(node) + R"(,"priority":)" +
+    victims.push_back({uid, R"({"metadata":{"name":)" + Quote(name) + R"(,"namespace":"default","uid":)" + Quote(uid) +
+                                R"(},"spec":{"nodeName":)" + Quote(node) + R"(,"priority":)" +
                                 std::to_string(300 - 100 * i) +
                                 R"(,"containers":[{"name":"main","image":"registry.example/team/victim:v1",)"
                                 R"("resources":{"requests":{"cpu":"1","memory":"1Gi"}}}]},"status":{"phase":)"
@@ -149,8 +147,8 @@ std::vector<Victim> VictimsOn(const std::string& node) {
 
 std::string WriteBinding(std::string_view pod, std::string_view pod_namespace, std::string_view uid,
                          std::string_view node) {
-  return R"({"PodName":)" + Json(pod) + R"(,"PodNamespace":)" + Json(pod_namespace) + R"(,"PodUID":)" + Json(uid) +
-         R"(,"Node":)" + Json(node) + "}";
+  return R"({"PodName":)" + Quote(pod) + R"(,"PodNamespace":)" + Quote(pod_namespace) + R"(,"PodUID":)" + Quote(uid) +
+         R"(,"Node":)" + Quote(node) + "}";
 }
 
 }  // namespace berth::conform

@@ -243,7 +243,7 @@ TEST(ConformTest, AServerThatReadsOneRequestAfterTheOtherIsHeldUpByASlowClient) 
   const FaultyExtender extender(Fault::kOneAtATime);
   Options options = OptionsFor(extender.url());
   options.timeout = Duration::Seconds(2);
-  options.skip = {"big", "latency", "vanishing-client"};
+  options.skip = {"big", "latency", "preempt", "concurrency", "vanishing-client"};
   const Report report = RunOn(options);
   EXPECT_THAT(Findings(report),
               Contains(AllOf(HasSubstr("server.slow-client"),
@@ -254,7 +254,7 @@ TEST(ConformTest, AServerThatReadsOneRequestAfterTheOtherIsHeldUpByASlowClient) 
 TEST(ConformTest, AServerThatDiesWithItsClientIsFound) {
   const FaultyExtender extender(Fault::kDiesWithItsClient);
   Options options = OptionsFor(extender.url());
-  options.skip = {"big", "latency", "slow-client"};
+  options.skip = {"big", "latency", "preempt", "concurrency", "slow-client"};
   const Report report = RunOn(options);
   EXPECT_THAT(Findings(report), Contains(AllOf(HasSubstr("server.vanishing-client"),
                                                HasSubstr("after clients have gone in mid-request, it does not"))));
@@ -362,7 +362,7 @@ TEST(ConformTest, CertificatesOfBothSidesAreUsed) {
   tls.client_ca_file = folder.Write("ca.pem", authority.certificate_pem);
   const FaultyExtender extender(Fault::kNone, "", &tls);
   Options options = OptionsFor(extender.url());
-  options.skip = {"latency", "malformed-json"};
+  options.skip = {"big", "latency", "malformed-json"};
   EXPECT_THAT(RunOn(options).unreachable, HasSubstr("certificate"));
   options.tls.ca_file = tls.client_ca_file;
   options.tls.certificate_file = folder.Write("client.pem", client.certificate_pem);

@@ -11,13 +11,9 @@
 namespace berth::conform {
 namespace {
 
-std::string TextOf(const Value* value) {
-  return value != nullptr && value->kind() == Value::Kind::kString ? value->text() : "";
-}
-
 std::string NameOf(const Value& object) {
   const Value* metadata = object.Find("metadata");
-  return metadata == nullptr ? "" : TextOf(metadata->Find("name"));
+  return metadata == nullptr ? "" : metadata->TextAt("name");
 }
 
 // Informers give objects without kind; pods come without managedFields.
@@ -39,13 +35,13 @@ Value AsSent(const Value& object, bool managed_fields) {
 }
 
 void Collect(const Value& object, const std::string& kind, std::vector<Value>& found) {
-  const std::string own = TextOf(object.Find("kind"));
+  const std::string own = object.TextAt("kind");
   if (own == kind) found.push_back(object);
   const Value* items = object.Find("items");
   if (items == nullptr || !own.ends_with("List")) return;
   for (const Value& item : items->items()) {
     // Items of a NodeList need not say what they are.
-    if (own == kind + "List" || TextOf(item.Find("kind")) == kind) found.push_back(item);
+    if (own == kind + "List" || item.TextAt("kind") == kind) found.push_back(item);
   }
 }
 

@@ -19,8 +19,6 @@ std::string Digits(const char* form, size_t number) {
   return text;
 }
 
-std::string Json(const std::string& text) { return Value::String(text).ToJson(); }
-
 // What a kubelet reports; most of a node's bytes.
 const std::string& Images() {
   static const std::string text = [] {
@@ -97,15 +95,15 @@ SampleNode MakeNode(size_t index, const Labels& labels) {
   const size_t size = index % 4;
   const std::string cpu = std::to_string(size_t{4} << size), memory = std::to_string(size_t{16} << size) + "Gi";
   std::string own = R"("kubernetes.io/arch":"amd64","kubernetes.io/os":"linux","kubernetes.io/hostname":)" +
-                    Json(node.name) + R"(,"topology.kubernetes.io/region":"r1","topology.kubernetes.io/zone":"r1-)" +
+                    Quote(node.name) + R"(,"topology.kubernetes.io/region":"r1","topology.kubernetes.io/zone":"r1-)" +
                     std::string(1, static_cast<char>('a' + index % 3)) + "\"";
   if (index % 3 != 2) {
-    for (const auto& [key, value] : labels) own += "," + Json(key) + ":" + Json(value);
+    for (const auto& [key, value] : labels) own += "," + Quote(key) + ":" + Quote(value);
   }
   const std::string amounts =
       R"({"cpu":")" + cpu + R"(","ephemeral-storage":"100Gi","memory":")" + memory + R"(","pods":"110"})";
   node.json =
-      R"({"metadata":{"name":)" + Json(node.name) + R"(,"uid":"00000000-0000-4000-8000-)" + Digits("%012zu", index) +
+      R"({"metadata":{"name":)" + Quote(node.name) + R"(,"uid":"00000000-0000-4000-8000-)" + Digits("%012zu", index) +
       R"(","resourceVersion":")" + std::to_string(1000 + index) +
       R"(","creationTimestamp":"2026-01-01T00:00:00Z","labels":{)" + own +
       R"(},"annotations":{"node.alpha.kubernetes.io/ttl":"0"},"managedFields":[{"manager":"kubelet","operation":"Update",)"
@@ -115,7 +113,7 @@ SampleNode MakeNode(size_t index, const Labels& labels) {
       std::to_string(index / 256 % 256) + "." + std::to_string(index % 256) + R"(.0/24","providerID":"example://)" +
       node.name + R"("},"status":{"capacity":)" + amounts + R"(,"allocatable":)" + amounts + R"(,"conditions":[)" +
       Conditions() + R"(],"addresses":[{"type":"InternalIP","address":"192.168.)" + std::to_string(index / 256 % 256) +
-      "." + std::to_string(index % 256) + R"("},{"type":"Hostname","address":)" + Json(node.name) +
+      "." + std::to_string(index % 256) + R"("},{"type":"Hostname","address":)" + Quote(node.name) +
       R"(}],"daemonEndpoints":{"kubeletEndpoint":{"Port":10250}},"nodeInfo":{"machineID":"0123456789abcdef",)"
       R"("systemUUID":"0123456789abcdef","bootID":"0123456789abcdef","kernelVersion":"6.1.0","osImage":"Debian 12",)"
       R"("containerRuntimeVersion":"containerd://2.0.0","kubeletVersion":"v1.36.4","kubeProxyVersion":"",)"

@@ -12,7 +12,7 @@ namespace berth::extender {
 namespace {
 
 // Longer ones are a client's doing: Kubernetes' names have at most 253 bytes.
-constexpr size_t kMaxName = 520, kMaxReason = 2048;
+constexpr size_t kMaxName = 520, kMaxError = 2048;
 
 // Values of a line that had to be cut.
 class Cuts {
@@ -54,7 +54,7 @@ void LogCall(const Call& call, util::Log& log) {
     fields.push_back({"ms", std::round(static_cast<double>(call.nanoseconds) / 1e3) / 1e3});
     if (failed) {
       fields.push_back({"status", call.status});
-      fields.push_back({"error", cut(call.error, kMaxReason)});
+      fields.push_back({"error", cut(call.error, kMaxError)});
     }
     log.Add(severity, 0, failed ? "Call failed" : "Served", fields);
   }

@@ -14,7 +14,7 @@
 namespace berth::extender {
 namespace {
 
-bool Post(CallWorkers& workers, std::function<void()> call) { return workers.Post(call); }
+bool PostCall(CallWorkers& workers, std::function<void()> call) { return workers.Post(call); }
 
 // A call that says when it has begun and ends when it is told to.
 struct Gate {
@@ -31,7 +31,7 @@ struct Gate {
 TEST(CallWorkers, CallsRunOnOtherThreads) {
   CallWorkers workers(2, 10);
   std::promise<std::thread::id> id;
-  EXPECT_TRUE(Post(workers, [&] { id.set_value(std::this_thread::get_id()); }));
+  EXPECT_TRUE(PostCall(workers, [&] { id.set_value(std::this_thread::get_id()); }));
   EXPECT_NE(id.get_future().get(), std::this_thread::get_id());
 }
 
@@ -40,7 +40,7 @@ TEST(CallWorkers, ACallRunsHereOnlyWhileNoOtherIsWithThem) {
   int here = 0;
   EXPECT_TRUE(workers.RunHere([&] { ++here; }));
   Gate gate;
-  EXPECT_TRUE(Post(workers, gate.call()));
+  EXPECT_TRUE(PostCall(workers, gate.call()));
   EXPECT_FALSE(workers.RunHere([&] { ++here; })) << "posted, begun or not";
   gate.begun.get_future().wait();
   EXPECT_FALSE(workers.RunHere([&] { ++here; }));
@@ -54,7 +54,7 @@ TEST(CallWorkers, NoneBeginsWhileOneRunsHere) {
   std::atomic<bool> ran = false;
   std::promise<void> done;
   EXPECT_TRUE(workers.RunHere([&] {
-    EXPECT_TRUE(Post(workers, [&] {
+    EXPECT_TRUE(PostCall(workers, [&] {
       ran = true;
       done.set_value();
     }));
@@ -67,10 +67,10 @@ TEST(CallWorkers, NoneBeginsWhileOneRunsHere) {
 TEST(CallWorkers, TooManyAreRefusedAndNotTaken) {
   CallWorkers workers(1, 2);
   Gate gate;
-  EXPECT_TRUE(Post(workers, gate.call()));
+  EXPECT_TRUE(PostCall(workers, gate.call()));
   gate.begun.get_future().wait();
   std::atomic<int> ran = 0;
-  for (int i = 0; i < 2; ++i) EXPECT_TRUE(Post(workers, [&] { ++ran; }));
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(PostCall(workers, [&] { ++ran; }));
   EXPECT_EQ(workers.waiting(), 2u);
   std::function<void()> third = [&] { ran += 100; };
   EXPECT_FALSE(workers.Post(third));
@@ -83,12 +83,12 @@ TEST(CallWorkers, OnceTheFirstIsLateTheNewestGoesFirst) {
   for (const bool late : {false, true}) {
     CallWorkers workers(1, 10, late ? std::chrono::nanoseconds(0) : std::chrono::nanoseconds(std::chrono::hours(1)));
     Gate gate;
-    EXPECT_TRUE(Post(workers, gate.call()));
+    EXPECT_TRUE(PostCall(workers, gate.call()));
     gate.begun.get_future().wait();
     std::string order;
     std::promise<void> done;
     for (const char name : {'a', 'b', 'c'}) {
-      EXPECT_TRUE(Post(workers, [&, name] {
+      EXPECT_TRUE(PostCall(workers, [&, name] {
         order += name;
         if (order.size() == 3) done.set_value();
       }));
@@ -102,7 +102,7 @@ TEST(CallWorkers, OnceTheFirstIsLateTheNewestGoesFirst) {
 TEST(CallWorkers, OfLateOnesThoseThatNobodyWaitsForMakeRoomFirst) {
   CallWorkers workers(1, 10, std::chrono::nanoseconds(0));
   Gate gate;
-  EXPECT_TRUE(Post(workers, gate.call()));
+  EXPECT_TRUE(PostCall(workers, gate.call()));
   gate.begun.get_future().wait();
   std::string order;
   std::promise<void> done;
@@ -122,9 +122,9 @@ TEST(CallWorkers, TheEndWaitsForWhatRunsAndDropsWhatWaits) {
   auto workers = std::make_unique<CallWorkers>(1, 10);
   Gate gate;
   const auto kept = std::make_shared<int>(0);
-  EXPECT_TRUE(Post(*workers, gate.call()));
+  EXPECT_TRUE(PostCall(*workers, gate.call()));
   gate.begun.get_future().wait();
-  EXPECT_TRUE(Post(*workers, [kept] { ++*kept; }));
+  EXPECT_TRUE(PostCall(*workers, [kept] { ++*kept; }));
   std::thread opener([&] { gate.open.set_value(); });
   workers.reset();
   opener.join();
@@ -134,8 +134,8 @@ TEST(CallWorkers, TheEndWaitsForWhatRunsAndDropsWhatWaits) {
 TEST(CallWorkers, OneThatThrowsHarmsNoOther) {
   CallWorkers workers(1, 10);
   std::promise<void> done;
-  EXPECT_TRUE(Post(workers, [] { throw std::runtime_error("no"); }));
-  EXPECT_TRUE(Post(workers, [&] { done.set_value(); }));
+  EXPECT_TRUE(PostCall(workers, [] { throw std::runtime_error("no"); }));
+  EXPECT_TRUE(PostCall(workers, [&] { done.set_value(); }));
   done.get_future().wait();
   EXPECT_THROW(
       {
@@ -143,7 +143,7 @@ TEST(CallWorkers, OneThatThrowsHarmsNoOther) {
       },
       std::runtime_error);
   std::promise<void> again;
-  EXPECT_TRUE(Post(workers, [&] { again.set_value(); }));
+  EXPECT_TRUE(PostCall(workers, [&] { again.set_value(); }));
   again.get_future().wait();
 }
 
@@ -156,7 +156,7 @@ TEST(CallWorkers, EveryCallIsMadeOnce) {
       threads.emplace_back([&] {
         for (int i = 0; i < 1'000; ++i) {
           if (i % 3 != 0 && workers.RunHere([&] { ++made; })) continue;
-          EXPECT_TRUE(Post(workers, [&] { ++made; }));
+          EXPECT_TRUE(PostCall(workers, [&] { ++made; }));
         }
       });
     }

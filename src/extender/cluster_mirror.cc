@@ -6,17 +6,13 @@
 #include <utility>
 
 #include "cluster/applier.h"
+#include "extender/change_limit.h"
 
 namespace berth::extender {
 using cluster::Applier;
 using cluster::ClusterState;
 
 namespace {
-
-// A copy in which nodes were exchanged, or that was kept up unread, more often than this per node is given up: what
-// it interned for nodes that have gone is given back then.
-constexpr size_t kMaxChangesPerNode = 32;
-constexpr size_t kMinChanges = 10'000;
 
 bool SameVersion(const Node& a, const Node& b) {
   return !a.meta.resource_version.empty() && a.meta.resource_version == b.meta.resource_version &&
@@ -84,7 +80,7 @@ bool ClusterMirror::Has(std::span<const std::shared_ptr<const Node>> nodes) cons
 }
 
 const ClusterState& ClusterMirror::With(std::span<const std::shared_ptr<const Node>> nodes) {
-  if (lendings_ > kMinChanges + kMaxChangesPerNode * state_.snapshot().node_count()) DropCopy();
+  if (lendings_ > MaxChanges(state_.snapshot().node_count())) DropCopy();
   for (const std::shared_ptr<const Node>& node : nodes) lent_resources_.Add(*node);
   if (!lent_resources_.Check(state_.snapshot().node_count() + nodes.size(), max_cells_).ok()) {
     // Perhaps too much only together with what earlier requests had: a column stays as long as the copy does.
@@ -127,7 +123,8 @@ void ClusterMirror::PutBack(const std::string& node) {
 
 bool ClusterMirror::CopyFollows() {
   if (!copy_) return false;
-  if (++unread_ <= kMinChanges + kMaxChangesPerNode * state_.snapshot().node_count()) return true;
+  // A copy that nobody reads is given up after as many changes.
+  if (++unread_ <= MaxChanges(state_.snapshot().node_count())) return true;
   DropCopy();
   return false;
 }

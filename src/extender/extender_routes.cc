@@ -7,6 +7,7 @@
 #include <chrono>
 #include <utility>
 
+#include "berth/value.h"
 #include "berth/version.h"
 
 namespace berth::extender {
@@ -27,8 +28,6 @@ net::HttpResponse WrongMethod(const std::string& method, const std::string& allo
   response.headers.Add("Allow", allowed);
   return response;
 }
-
-std::string Quoted(const std::string& text) { return Value::String(text).ToJson(); }
 
 }  // namespace
 
@@ -218,7 +217,7 @@ Result<std::vector<Route>> RoutesOf(const std::string& prefix, const Verbs& verb
   constexpr char kRule[] =
       ": must be a path without query, fragment or blanks, and what URLs do not have percent-encoded";
   if (!IsPath(base)) {
-    return Error("prefix: Invalid value: " + Quoted(prefix) + kRule);
+    return Error("prefix: Invalid value: " + Quote(prefix) + kRule);
   }
   std::vector<Route> routes;
   for (const auto& [verb, text] : {std::pair{verbs.only_best ? Verb::kFilterBest : Verb::kFilter, &verbs.filter},
@@ -227,11 +226,11 @@ Result<std::vector<Route>> RoutesOf(const std::string& prefix, const Verbs& verb
     if (text->empty()) continue;
     const std::string path = base + "/" + *text;
     if (!IsPath(path)) {
-      return Error(std::string(ToString(verb)) + " verb: Invalid value: " + Quoted(*text) + kRule);
+      return Error(std::string(ToString(verb)) + " verb: Invalid value: " + Quote(*text) + kRule);
     }
     for (const Route& other : routes) {
       if (other.path != path) continue;
-      return Error(std::string(ToString(verb)) + " verb: Duplicate value: " + Quoted(*text) + ": it is the path of " +
+      return Error(std::string(ToString(verb)) + " verb: Duplicate value: " + Quote(*text) + ": it is the path of " +
                    std::string(ToString(other.verb)));
     }
     routes.push_back({path, verb});
@@ -255,11 +254,11 @@ Result<std::unique_ptr<ExtenderRoutes>> ExtenderRoutes::Make(ExtenderService& se
   made->other_ = counters("other");
   for (const Route& route : routes) {
     if (std::find(std::begin(kOwnPaths), std::end(kOwnPaths), route.path) != std::end(kOwnPaths)) {
-      return Error("path " + Quoted(route.path) + " cannot be served as " + std::string(ToString(route.verb)) +
+      return Error("path " + Quote(route.path) + " cannot be served as " + std::string(ToString(route.verb)) +
                    ": it has a meaning of its own");
     }
     if (!made->served_.emplace(route.path, Served{route.verb, counters(route.path)}).second) {
-      return Error("path " + Quoted(route.path) + " is given twice");
+      return Error("path " + Quote(route.path) + " is given twice");
     }
   }
   return made;

@@ -66,7 +66,7 @@ void ExtenderServer::AddMetrics(ClusterFeed* feed, const util::Log& log) {
           .gauge("berth_extender_cluster_age_seconds",
                  "Time since the API server last said anything of this kind: a list, an event, a bookmark.",
                  {{"kind", std::string(ToString(kind))}})
-          .Set(static_cast<double>(age.ns) / 1e9);
+          .Set(age.seconds());
     }
   });
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "api/validate_names.h"
+#include "berth/value.h"
 #include "extender/extender_service.h"
 #include "framework/binding_stages.h"
 
@@ -23,14 +24,12 @@ constexpr char kNoBinder[] = "cannot bind: no API server is configured";
 constexpr Duration kBindWithin = Duration::Millis(4500);
 static_assert(kBindWithin < Duration::Seconds(5));
 
-std::string Quoted(const std::string& text) { return Value::String(text).ToJson(); }
-
 constexpr size_t kMaxUid = 253;
 
 // Of a text that somebody else chose, as much as a sentence bears.
 std::string Shown(const std::string& text) {
-  return text.size() <= 64 ? Quoted(text)
-                           : Quoted(text.substr(0, 64)) + "... (" + std::to_string(text.size()) + " bytes)";
+  return text.size() <= 64 ? Quote(text)
+                           : Quote(text.substr(0, 64)) + "... (" + std::to_string(text.size()) + " bytes)";
 }
 
 // What is wrong with the request itself; empty: nothing. Names become part of the API server's URL, and of sentences.
@@ -57,14 +56,14 @@ std::string Objection(const ExtenderBindingArgs& args, const Pod& pod, const std
   if (pod.meta.namespace_ != args.pod_namespace || pod.name() != args.pod_name) {
     return name + " was asked for, but the API server answered with pod " + Shown(FullName(pod));
   }
-  if (pod.uid() != args.pod_uid) return name + " has uid " + Quoted(pod.uid()) + ", not " + Quoted(args.pod_uid);
+  if (pod.uid() != args.pod_uid) return name + " has uid " + Quote(pod.uid()) + ", not " + Quote(args.pod_uid);
   // The API server's own rules (upstream: pkg/registry/core/pod/storage/storage.go, BindingREST, v1.36.4), in its
   // order.
   if (pod.terminating()) return name + " is being deleted, cannot be assigned to a host";
-  if (!pod.node_name.empty()) return name + " is already assigned to node " + Quoted(pod.node_name);
+  if (!pod.node_name.empty()) return name + " is already assigned to node " + Quote(pod.node_name);
   if (!pod.scheduling_gates.empty()) return name + " has non-empty .spec.schedulingGates";
   if (!schedulers.empty() && std::find(schedulers.begin(), schedulers.end(), pod.scheduler_name) == schedulers.end()) {
-    return name + " belongs to scheduler " + Quoted(pod.scheduler_name) + ", for which this extender does not bind";
+    return name + " belongs to scheduler " + Quote(pod.scheduler_name) + ", for which this extender does not bind";
   }
   return "";
 }

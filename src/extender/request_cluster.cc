@@ -6,14 +6,12 @@
 #include <string_view>
 #include <utility>
 
+#include "extender/change_limit.h"
+
 namespace berth::extender {
 namespace {
 
-// A state that was changed more often than this per node is built anew: what it interned for nodes that have gone
-// is given back then.
-constexpr size_t kMaxChangesPerNode = 32;
-constexpr size_t kMinChanges = 10'000;
-// One that would lose and gain more than a quarter of its nodes, too: that is cheaper than to change it.
+// A state that would lose and gain more than a quarter of its nodes is built anew: that is cheaper than to change it.
 constexpr size_t kMinExchanges = 1'000;
 size_t MaxExchanges(size_t nodes) { return std::max(kMinExchanges, nodes / 4); }
 
@@ -74,7 +72,7 @@ Error RequestCluster::Rebuild(size_t count, const NameOf& name_of, const NodeOf&
 
 template <class NameOf, class NodeOf, class IsSame>
 Error RequestCluster::Update(size_t count, const NameOf& name_of, const NodeOf& node_of, const IsSame& is_same) {
-  if (by_row_.empty() || changes_ > kMinChanges + kMaxChangesPerNode * count) return Rebuild(count, name_of, node_of);
+  if (by_row_.empty() || changes_ > MaxChanges(count)) return Rebuild(count, name_of, node_of);
   rows_.assign(count, kNoRow);
   asked_.assign(by_row_.size(), 0);
   size_t asked = 0, added = 0;

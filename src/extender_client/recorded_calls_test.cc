@@ -155,7 +155,7 @@ class ScriptedServer {
 };
 
 template <class T>
-T Wait(const std::function<void(std::function<void(T)>)>& ask) {
+T WaitFor(const std::function<void(std::function<void(T)>)>& ask) {
   auto promise = std::make_shared<std::promise<std::optional<T>>>();
   ask([promise](T answer) { promise->set_value(std::move(answer)); });
   return *promise->get_future().get();
@@ -224,7 +224,7 @@ void Compare(const Value& c, const Value& upstream) {
   std::string error;
   if (verb == "filter") {
     const auto answer =
-        Wait<Result<Extender::Filtered>>([&](auto done) { extender->Filter(pod, nodes, std::move(done)); });
+        WaitFor<Result<Extender::Filtered>>([&](auto done) { extender->Filter(pod, nodes, std::move(done)); });
     if (!answer.ok()) error = answer.error().text();
     if (answer.ok()) {
       std::vector<std::string> passed;
@@ -237,7 +237,7 @@ void Compare(const Value& c, const Value& upstream) {
     }
   } else if (verb == "prioritize") {
     const auto answer =
-        Wait<Result<Extender::Scores>>([&](auto done) { extender->Prioritize(pod, nodes, std::move(done)); });
+        WaitFor<Result<Extender::Scores>>([&](auto done) { extender->Prioritize(pod, nodes, std::move(done)); });
     if (!answer.ok()) error = answer.error().text();
     if (answer.ok()) {
       Extender::Scores wanted;  // nobody looks at what is said of other nodes
@@ -249,7 +249,7 @@ void Compare(const Value& c, const Value& upstream) {
     }
   } else if (verb == "preempt") {
     const auto answer =
-        Wait<Result<Extender::VictimMap>>([&](auto done) { extender->Preempt(pod, candidates, std::move(done)); });
+        WaitFor<Result<Extender::VictimMap>>([&](auto done) { extender->Preempt(pod, candidates, std::move(done)); });
     if (!answer.ok()) {
       error = answer.error().text();
     } else if (TextAt(upstream, "error").empty()) {
@@ -260,7 +260,7 @@ void Compare(const Value& c, const Value& upstream) {
     } else {
       // Pods and nodes are looked up by who knows the cluster.
       framework::ExtenderCalls calls({extender}, [](const std::function<void()>& letter) { letter(); });
-      const auto left = Wait<Result<framework::ExtenderCalls::Candidates>>([&](auto done) {
+      const auto left = WaitFor<Result<framework::ExtenderCalls::Candidates>>([&](auto done) {
         calls.Preempt(
             pod, candidates,
             [&](const std::string& node) -> std::optional<std::vector<Ptr<Pod>>> {
@@ -273,7 +273,7 @@ void Compare(const Value& c, const Value& upstream) {
       if (!left.ok()) error = left.error().text();
     }
   } else {
-    const Error answer = Wait<Error>([&](auto done) { extender->Bind(pod, TextAt(c, "node"), std::move(done)); });
+    const Error answer = WaitFor<Error>([&](auto done) { extender->Bind(pod, TextAt(c, "node"), std::move(done)); });
     if (!answer.ok()) error = answer.text();
   }
   for (size_t i = error.find(at); i != std::string::npos; i = error.find(at))

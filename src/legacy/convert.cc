@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "api/json_value.h"
+#include "berth/pod.h"
 #include "config/decode.h"
 #include "config/load.h"
 #include "legacy/extenders.h"
@@ -27,7 +28,7 @@ constexpr size_t kBudget = size_t{4} << 20;
 constexpr uint64_t kMaxPolicyBytes = uint64_t{16} << 20;
 
 std::string Show(const Value& value) { return value.ToJson(); }
-std::string Show(std::string_view text) { return Value::String(std::string(text)).ToJson(); }
+std::string Show(std::string_view text) { return Quote(text); }
 
 Value WriteRefs(const std::vector<config::PluginRef>& refs) {
   Value list = Value::Array();
@@ -80,7 +81,7 @@ class Conversion {
     ProfileDraft profile{"", "profiles[0]", {}, {}};
     extenders_ = ConvertPolicy(draft_, profile).extenders;
     Value profiles = Value::Array();
-    profiles.Append(WriteProfile(profile, "default-scheduler"));
+    profiles.Append(WriteProfile(profile, kDefaultScheduler));
     document_.Set("profiles", std::move(profiles));
   }
 
@@ -206,7 +207,7 @@ class Conversion {
 
   void TakeOnlyProfile(ArgsReader& in) {
     ProfileDraft profile{"", "profiles[0]", {}, {}};
-    std::string name = "default-scheduler";
+    std::string name = kDefaultScheduler;
     in.String("schedulerName", name);
     draft_.ComesFrom("profiles[0]", "");
     draft_.ComesFrom("profiles[0].schedulerName", "schedulerName");
@@ -320,8 +321,7 @@ class Conversion {
     policy_->name = text->name;
     if (!ParseSource(text->text, "a Policy", *policy_, draft_.problems())) return;
     if (VersionOf(policy_->document) != Version::kPolicy) {
-      const Value* kind = policy_->document.Find("kind");
-      const std::string what = kind != nullptr && kind->kind() == Value::Kind::kString ? kind->text() : "";
+      const std::string what = policy_->document.TextAt("kind");
       const bool empty = policy_->document.kind() == Value::Kind::kObject && what.empty();
       if (!empty) {
         draft_.Turn(*policy_, Version::kPolicy);
@@ -357,7 +357,7 @@ class Conversion {
       const ArgsList args = ReadOldArgs(item, draft_);
       ConvertPlugins(plugins, args, context_, draft_, profile);
       AddOldFields(profile);
-      if (!name && count <= 1) name = "default-scheduler";
+      if (!name && count <= 1) name = kDefaultScheduler;
       profiles.Append(WriteProfile(profile, name));
     };
     in.Objects("profiles", take);

@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "berth/value.h"
 #include "config/decode.h"
 #include "config/default_plugins.h"
 #include "legacy/default_lists.h"
@@ -18,8 +19,6 @@
 
 namespace berth::legacy {
 namespace {
-
-std::string Quoted(std::string_view text) { return Value::String(std::string(text)).ToJson(); }
 
 int32_t DefaultWeight(std::string_view name) {
   for (const config::PluginRef& ref : config::DefaultMultiPoint())
@@ -98,7 +97,7 @@ class PluginConversion {
         if (IsRemoved(draft_.version(), one.name)) {
           RefuseRemoved(path, one.name, draft_);
         } else if (one.name == "NodeResourceLimits" || (one.name == "ServiceAffinity" && !scores && !tied.empty())) {
-          draft_.Invalid(path, Quoted(one.name), TextOf(RowKind::kPlugin, one.name));
+          draft_.Invalid(path, Quote(one.name), TextOf(RowKind::kPlugin, one.name));
         } else if (one.name == "ServiceAffinity" && !scores) {
           draft_.Remark(Fate::kDropped, one.path, today, "ServiceAffinity without affinityLabels rejects no node");
         }
@@ -131,7 +130,7 @@ class PluginConversion {
           if (again != custom.enabled.end()) {
             if (draft_.version() != Version::kV1beta2) {
               draft_.Remark(Fate::kChanged, again->path, PointPath(point),
-                            Quoted(one.name) +
+                            Quote(one.name) +
                                 " was there by default: " + TextOf(RowKind::kPlugin, "a default plugin listed again"));
             }
             one = *again;
@@ -238,8 +237,7 @@ class PluginConversion {
     for (size_t i = 0; i < absent.size(); ++i) {
       if (std::ranges::find(present, absent[i]) == present.end()) continue;
       draft_.Invalid(old_args_.Find("NodeLabel")->path + ".args." + field + "[" + std::to_string(i) + "]",
-                     Quoted(absent[i]),
-                     "detecting at least one label that exists in both the present and absent lists");
+                     Quote(absent[i]), "detecting at least one label that exists in both the present and absent lists");
     }
   }
 
@@ -270,9 +268,9 @@ class PluginConversion {
       return one.path.empty() ? Join(profile_.path, "plugins.score") : Join(one.path, "name");
     };
     if (fit != nullptr) {
-      draft_.Invalid(path_of(*fit), Quoted(fit->name),
-                     "was conflict with [" + Quoted(found[0].name) + "] in version " +
-                         Quoted(ToString(draft_.version())) +
+      draft_.Invalid(path_of(*fit), Quote(fit->name),
+                     "was conflict with [" + Quote(found[0].name) + "] in version " +
+                         Quote(ToString(draft_.version())) +
                          ": disable that one, it is the strategy of this one today");
       return;
     }
@@ -280,7 +278,7 @@ class PluginConversion {
       std::string names;
       for (const Listed& one : found) names += (names.empty() ? "" : " and ") + one.name;
       const Listed& last = found.back();
-      draft_.Invalid(path_of(last), Quoted(last.name),
+      draft_.Invalid(path_of(last), Quote(last.name),
                      names +
                          " score together, which a profile cannot do any more: NodeResourcesFit has one "
                          "scoringStrategy; disable all but one");
@@ -299,7 +297,7 @@ class PluginConversion {
     const Value* resources = then.Find("resources");
     const Value* shape = then.Find("shape");
     if (ratio && entry == nullptr) {
-      return draft_.Invalid(Join(one.path, "name"), Quoted(one.name),
+      return draft_.Invalid(Join(one.path, "name"), Quote(one.name),
                             "needs arguments in pluginConfig: a shape of at least one point");
     }
     const Value* own = ArgsThen("NodeResourcesFit").Find("scoringStrategy");

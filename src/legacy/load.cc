@@ -16,10 +16,6 @@ namespace {
 constexpr size_t kSourceBudget = size_t{4} << 20;
 constexpr size_t kCommentWidth = 100;
 
-std::string StringOf(const Value* value) {
-  return value != nullptr && value->kind() == Value::Kind::kString ? value->text() : "";
-}
-
 // A manifest where its content was meant.
 Problem MisplacedConfigMap(const Source& source) {
   const Value* data = source.document.Find("data");
@@ -37,7 +33,7 @@ Problem MoreThanOne(const std::string& name, const std::vector<SourceDocument>& 
   std::string kinds;
   for (const SourceDocument& document : documents) {
     std::vector<FieldError> ignored;
-    const std::string kind = StringOf(ParseJson(document.json, ignored).Find("kind"));
+    const std::string kind = ParseJson(document.json, ignored).TextAt("kind");
     kinds += (kinds.empty() ? "" : ", then ") + (kind.empty() ? "one without kind" : kind);
   }
   return {name, documents[1].lines.Of(""), "",
@@ -50,7 +46,7 @@ std::vector<FieldError> UnknownPlugins(const Value& document, const Registry& re
   const auto look = [&](const Value& set, const std::string& path, const std::string& what) {
     const Value* enabled = set.Find("enabled");
     for (size_t i = 0; enabled != nullptr && i < enabled->items().size(); ++i) {
-      const std::string name = StringOf(enabled->items()[i].Find("name"));
+      const std::string name = enabled->items()[i].TextAt("name");
       if (name.empty() || registry.Find(name) != nullptr) continue;
       const Row* row = FindRow(RowKind::kPlugin, name);
       const std::string quoted = Value::String(name).ToJson();
@@ -137,7 +133,7 @@ Loaded Load(std::string_view text, const std::string& name, const Registry& regi
     source.lines = std::move(documents[0].lines);
     loaded.version = VersionOf(source.document);
   }
-  if (loaded.version == Version::kOther && StringOf(source.document.Find("kind")) == "ConfigMap") {
+  if (loaded.version == Version::kOther && source.document.TextAt("kind") == "ConfigMap") {
     loaded.problems.push_back(MisplacedConfigMap(source));
     return loaded;
   }

@@ -5,25 +5,18 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <map>
 #include <set>
 #include <utility>
 
+#include "berth/value.h"
 #include "config/decode.h"
 #include "legacy/default_lists.h"
 #include "legacy/old_names.h"
+#include "util/text.h"
 
 namespace berth::legacy {
 namespace {
-
-std::string Quote(std::string_view text) { return Value::String(std::string(text)).ToJson(); }
-
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return lower;
-}
 
 void ReadList(ArgsReader& in, const char* field, std::vector<Listed>& out) {
   in.Objects(field, [&](ArgsReader& item) {
@@ -91,7 +84,8 @@ Value AlphaFields(const std::string& name, const Value& args, const std::string&
     const std::string& key = member.first;
     const Value& value = member.second;
     if (key == "kind" || key == "apiVersion") continue;
-    const auto field = std::ranges::find_if(known, [&](const std::string& one) { return Lower(one) == Lower(key); });
+    const auto field =
+        std::ranges::find_if(known, [&](const std::string& one) { return util::Lower(one) == util::Lower(key); });
     if (field == known.end()) {
       draft.Remark(
           Fate::kDropped, Join(path, key), "",

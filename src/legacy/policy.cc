@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "berth/value.h"
 #include "config/decode.h"
 #include "legacy/default_lists.h"
 #include "legacy/extenders.h"
@@ -21,8 +22,6 @@
 
 namespace berth::legacy {
 namespace {
-
-std::string InQuotes(std::string_view text) { return Value::String(std::string(text)).ToJson(); }
 
 constexpr int64_t kMaxTotalScore = std::numeric_limits<int64_t>::max() / 10;
 
@@ -176,7 +175,7 @@ class PolicyConversion {
     });
     for (const std::string& label : wishes_.absent) {
       if (std::ranges::find(wishes_.present, label) == wishes_.present.end()) continue;
-      draft_.Invalid("predicates", InQuotes(label),
+      draft_.Invalid("predicates", Quote(label),
                      "detecting at least one label that exists in both the present and absent lists");
     }
   }
@@ -187,7 +186,7 @@ class PolicyConversion {
     const bool custom = row == nullptr || TakesLabels(item.name) || TakesService(item.name);
     if (!custom) {
       if (item.has_argument) {
-        draft_.Invalid(Join(item.path, "argument"), InQuotes(item.name),
+        draft_.Invalid(Join(item.path, "argument"), Quote(item.name),
                        "this predicate takes no argument; labelsPresence and serviceAffinity need a name of their own");
       }
       if (row->fate == Fate::kRefused) return UnknownPredicate(item, *row);
@@ -198,16 +197,15 @@ class PolicyConversion {
     }
     if (!item.has_argument) {
       if (row != nullptr) {
-        return draft_.Invalid(name_path, InQuotes(item.name),
+        return draft_.Invalid(name_path, Quote(item.name),
                               std::string("this predicate needs its argument, ") +
                                   (TakesLabels(item.name) ? "labelsPresence" : "serviceAffinity"));
       }
-      return draft_.Invalid(
-          name_path, InQuotes(item.name),
-          "predicate type not found for " + InQuotes(item.name) + Known(RowKind::kPriority, item.name));
+      return draft_.Invalid(name_path, Quote(item.name),
+                            "predicate type not found for " + Quote(item.name) + Known(RowKind::kPriority, item.name));
     }
     if (item.arguments != 1) {
-      return draft_.Invalid(Join(item.path, "argument"), InQuotes(item.name),
+      return draft_.Invalid(Join(item.path, "argument"), Quote(item.name),
                             "exactly 1 predicate argument is required, numArgs: " + std::to_string(item.arguments));
     }
     const bool none = item.service_labels ? item.service_labels->empty() : item.labels->empty();
@@ -216,7 +214,7 @@ class PolicyConversion {
                            item.name + ": without labels it rejects no node");
     }
     if (item.service_labels) {
-      return draft_.Invalid(Join(item.path, "argument.serviceAffinity"), InQuotes(item.name),
+      return draft_.Invalid(Join(item.path, "argument.serviceAffinity"), Quote(item.name),
                             TextOf(RowKind::kPredicate, "CheckServiceAffinity"));
     }
     std::vector<std::string>& labels = item.presence ? wishes_.present : wishes_.absent;
@@ -227,8 +225,8 @@ class PolicyConversion {
   }
 
   void UnknownPredicate(const Item& item, const Row& row) {
-    draft_.Invalid(Join(item.path, "name"), InQuotes(item.name),
-                   "predicate type not found for " + InQuotes(item.name) + ". " + std::string(row.text));
+    draft_.Invalid(Join(item.path, "name"), Quote(item.name),
+                   "predicate type not found for " + Quote(item.name) + ". " + std::string(row.text));
   }
 
   // A name that would be right in the other list.
@@ -295,13 +293,13 @@ class PolicyConversion {
                         item.name == "NodeLabelPriority" || item.name == "ServiceAntiAffinityPriority";
     if (!custom) {
       if (item.has_argument) {
-        draft_.Invalid(Join(item.path, "argument"), InQuotes(item.name),
+        draft_.Invalid(Join(item.path, "argument"), Quote(item.name),
                        "this priority takes no argument; labelPreference, serviceAntiAffinity and "
                        "requestedToCapacityRatioArguments need a name of their own");
       }
       if (row->fate == Fate::kRefused) {
-        return draft_.Invalid(name_path, InQuotes(item.name),
-                              "priority type not found for " + InQuotes(item.name) + ". " + std::string(row->text));
+        return draft_.Invalid(name_path, Quote(item.name),
+                              "priority type not found for " + Quote(item.name) + ". " + std::string(row->text));
       }
       const bool plain = item.name == "LeastRequestedPriority";  // the strategy that there is without words
       if (row->fate != Fate::kSame && !plain) {
@@ -311,15 +309,15 @@ class PolicyConversion {
       return;
     }
     if (!item.has_argument) {
-      return draft_.Invalid(name_path, InQuotes(item.name),
-                            "priority type not found for " + InQuotes(item.name) +
+      return draft_.Invalid(name_path, Quote(item.name),
+                            "priority type not found for " + Quote(item.name) +
                                 (row != nullptr || item.name == "NodeLabel" || item.name == "ServiceAffinity" ||
                                          item.name == "RequestedToCapacityRatio"
                                      ? " without its argument"
                                      : Known(RowKind::kPredicate, item.name)));
     }
     if (item.arguments != 1) {
-      return draft_.Invalid(Join(item.path, "argument"), InQuotes(item.name),
+      return draft_.Invalid(Join(item.path, "argument"), Quote(item.name),
                             "exactly 1 priority argument is required, numArgs: " + std::to_string(item.arguments));
     }
     const char* label = item.preferred_label ? "labelPreference.label" : "serviceAntiAffinity.label";
@@ -336,11 +334,11 @@ class PolicyConversion {
 
   void TakeRatio(const Item& item) {
     if (ratio_) {
-      return draft_.Invalid(Join(item.path, "argument"), InQuotes(item.name),
-                            "priority " + InQuotes(item.name) +
+      return draft_.Invalid(Join(item.path, "argument"), Quote(item.name),
+                            "priority " + Quote(item.name) +
                                 " redeclares custom priority "
                                 "\"RequestedToCapacityRatio\", from: " +
-                                InQuotes(ratio_->name));
+                                Quote(ratio_->name));
     }
     ratio_ = item;
     draft_.Remark(Fate::kChanged, item.path, Today("pluginConfig"),
@@ -349,15 +347,15 @@ class PolicyConversion {
 
   void TakePreference(const Item& item) {
     if (preference_ && preference_->weight != item.weight) {
-      draft_.Invalid(Join(item.path, "weight"), std::to_string(item.weight),
-                     "LabelPreference  priority " + InQuotes(item.name) + " has a different weight with " +
-                         InQuotes(preference_->name));
+      draft_.Invalid(
+          Join(item.path, "weight"), std::to_string(item.weight),
+          "LabelPreference  priority " + Quote(item.name) + " has a different weight with " + Quote(preference_->name));
     }
     if (!preference_) preference_ = item;
     (item.presence ? wishes_.preferred : wishes_.not_preferred).push_back(*item.preferred_label);
     const std::vector<std::string>& other = item.presence ? wishes_.not_preferred : wishes_.preferred;
     if (std::ranges::find(other, *item.preferred_label) != other.end()) {
-      draft_.Invalid(Join(item.path, "argument.labelPreference.label"), InQuotes(*item.preferred_label),
+      draft_.Invalid(Join(item.path, "argument.labelPreference.label"), Quote(*item.preferred_label),
                      "detecting at least one label that exists in both the present and absent lists");
     }
     draft_.Remark(Fate::kChanged, item.path, Today("pluginConfig"),
@@ -367,8 +365,8 @@ class PolicyConversion {
   void TakeSpreading(const Item& item) {
     if (spreading_ && spreading_->weight != item.weight) {
       draft_.Invalid(Join(item.path, "weight"), std::to_string(item.weight),
-                     "ServiceAntiAffinity  priority " + InQuotes(item.name) + " has a different weight with " +
-                         InQuotes(spreading_->name));
+                     "ServiceAntiAffinity  priority " + Quote(item.name) + " has a different weight with " +
+                         Quote(spreading_->name));
     }
     if (!spreading_) spreading_ = item;
     spread_labels_.push_back(*item.spread_label);
@@ -468,7 +466,7 @@ class PolicyConversion {
     if (found.size() > 1) {
       std::string names;
       for (const auto& [name, path] : found) names += (names.empty() ? "" : " and ") + name;
-      return draft_.Invalid(Join(found.back().second, "name"), InQuotes(found.back().first),
+      return draft_.Invalid(Join(found.back().second, "name"), Quote(found.back().first),
                             names +
                                 " score together, which a profile cannot do any more: NodeResourcesFit has one "
                                 "scoringStrategy; leave all but one out");

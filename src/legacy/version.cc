@@ -2,7 +2,8 @@
 #include "legacy/version.h"
 
 #include <array>
-#include <cctype>
+
+#include "util/text.h"
 
 namespace berth::legacy {
 namespace {
@@ -23,17 +24,11 @@ constexpr auto kConfigurations = std::to_array<Named>({
     {Version::kV1, "kubescheduler.config.k8s.io/v1"},
 });
 
-std::string TextOfField(const Value& document, const char* field) {
-  const Value* value = document.Find(field);
-  return value != nullptr && value->kind() == Value::Kind::kString ? value->text() : "";
-}
-
 // By its fields. Those that both kinds have are a Policy's only where nothing else is.
 bool LooksLikePolicy(const Value& document) {
   bool policy = false, shared = false, other = false;
   for (const auto& [key, value] : document.members()) {
-    std::string lower = key;
-    for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    const std::string lower = util::Lower(key);
     if (lower == "predicates" || lower == "priorities" || lower == "alwayscheckallpredicates") {
       policy = true;
     } else if (lower == "extenders" || lower == "hardpodaffinitysymmetricweight") {
@@ -55,7 +50,7 @@ std::string_view ToString(Version version) {
 }
 
 Version VersionOf(const Value& document) {
-  const std::string version = TextOfField(document, "apiVersion"), kind = TextOfField(document, "kind");
+  const std::string version = document.TextAt("apiVersion"), kind = document.TextAt("kind");
   if (kind == "Policy" && (version.empty() || version == "v1" || version == std::string(kGroup) + "v1"))
     return Version::kPolicy;
   if (kind.empty() && (version.empty() || version == "v1") && LooksLikePolicy(document)) return Version::kPolicy;

@@ -49,8 +49,7 @@ ClientMetrics::ClientMetrics(Metrics& metrics, const client::ExecPluginTally& pl
 
 void ClientMetrics::LookAtPlugins() {
   const std::optional<Time> ends = plugins_.FirstExpiry();
-  plugin_ttl_.Set(ends ? static_cast<double>((*ends - util::SystemClock().Now()).ns) / 1e9
-                       : std::numeric_limits<double>::infinity());
+  plugin_ttl_.Set(ends ? (*ends - util::SystemClock().Now()).seconds() : std::numeric_limits<double>::infinity());
   for (const double age : plugins_.RotationsSince(rotations_seen_)) plugin_rotations_.Observe(age);
   for (const auto& [call, count] : plugins_.calls()) {
     uint64_t& seen = plugin_calls_seen_[call];

@@ -40,7 +40,7 @@ void ExtenderHealth::OnCall(size_t index, const extender_client::CallReport& rep
   const bool failed = !report.error.ok();
   const Series series = SeriesOf(index, report);
   series.calls.Add();
-  series.took.Observe(static_cast<double>(report.took.ns) / 1e9);
+  series.took.Observe(report.took.seconds());
   if (failed && said_.Say(report.extender + " " + report.verb))
     log_.Warn("Extender failed", {{"extender", report.extender}, {"verb", report.verb}, {"err", report.error.text()}});
 }

@@ -20,8 +20,6 @@ constexpr uint64_t kTimedInHundred = 10;
 // Whose calls upstream counts as attempts to preempt; other PostFilter plugins do something else.
 constexpr char kPreempts[] = "DefaultPreemption";
 
-double Seconds(Duration d) { return static_cast<double>(d.ns) * 1e-9; }
-
 // As upstream labels it; empty: not measured.
 std::string_view PointOf(PluginFunction function) {
   switch (function) {
@@ -68,7 +66,7 @@ struct PluginMetrics::Durations {
                                {{"extension_point", std::string(PointOf(point))},
                                 {"profile", profile},
                                 {"status", std::string(ToString(code))}});
-    }).Observe(Seconds(took));
+    }).Observe(took.seconds());
   }
   void Plugin(uint16_t plugin, PluginFunction function, Code code, Duration took) {
     Get(plugins[plugin * kPerPlugin + At(function, code)], [&] {
@@ -78,7 +76,7 @@ struct PluginMetrics::Durations {
                                {{"extension_point", std::string(PointOf(function))},
                                 {"plugin", names[plugin]},
                                 {"status", std::string(ToString(code))}});
-    }).Observe(Seconds(took));
+    }).Observe(took.seconds());
   }
 
  private:

@@ -67,7 +67,7 @@ void AppendPod(std::string& out, std::string_view metric, const Pod& pod, const 
   }
 }
 
-bool Ended(const Pod& pod) { return !pod.node_name.empty() && (pod.phase == "Succeeded" || pod.phase == "Failed"); }
+bool Ended(const Pod& pod) { return !pod.node_name.empty() && pod.finished(); }
 
 }  // namespace
 

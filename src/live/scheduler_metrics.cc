@@ -16,8 +16,6 @@ using util::Metrics;
 constexpr char kPreemptions[] = "scheduler_preemption_goroutines_execution_total";
 constexpr char kPreemptionSeconds[] = "scheduler_preemption_goroutines_duration_seconds";
 
-double Seconds(Duration d) { return static_cast<double>(d.ns) * 1e-9; }
-
 Metrics::Counter PreemptionsOf(Metrics& metrics, const char* result) {
   return metrics.counter(kPreemptions, "Number of preemption goroutines executed.", {{"result", result}});
 }
@@ -130,11 +128,11 @@ SchedulerMetrics::OfProfile& SchedulerMetrics::Of(std::string_view result, std::
 void SchedulerMetrics::Ended(std::string_view result, std::string_view profile, Time began) {
   const OfProfile& of = Of(result, profile);
   of.attempts.Add();
-  of.duration.Observe(Seconds(clock_.Now() - began));
+  of.duration.Observe((clock_.Now() - began).seconds());
 }
 
 void SchedulerMetrics::OnAttempt(const cycle::Attempt& attempt) {
-  algorithm_.Observe(Seconds(attempt.decided - attempt.began));
+  algorithm_.Observe((attempt.decided - attempt.began).seconds());
   // One that goes on to bind ends there.
   if (attempt.node.empty())
     Ended(attempt.error ? "error" : "unschedulable", attempt.profile->scheduler_name, attempt.began);
@@ -157,7 +155,7 @@ void SchedulerMetrics::OnScheduled(const cycle::Scheduled& scheduled) {
         "E2e latency for a pod being scheduled, from the time the pod enters the scheduling queue "
         "and might involve multiple scheduling attempts.",
         Metrics::Exponential(0.01, 2, 20), {{"attempts", tries}});
-  }).Observe(Seconds(clock_.Now() - *info.initial_attempt));
+  }).Observe((clock_.Now() - *info.initial_attempt).seconds());
 }
 
 void SchedulerMetrics::OnQueueMove(const queue::QueuedPodInfo&, queue::Place place, std::string_view event) {
@@ -188,7 +186,7 @@ void SchedulerMetrics::OnPermitWaited(Code code, Duration waited) {
   Once(permit_, code, [&] {
     return metrics_.histogram("scheduler_permit_wait_duration_seconds", "Duration of waiting on permit.",
                               Metrics::Exponential(0.001, 2, 15), {{"result", std::string(ToString(code))}});
-  }).Observe(Seconds(waited));
+  }).Observe(waited.seconds());
 }
 
 void SchedulerMetrics::OnPreemptionBegun(const cycle::Preemption& preemption) {
@@ -197,7 +195,7 @@ void SchedulerMetrics::OnPreemptionBegun(const cycle::Preemption& preemption) {
 
 void SchedulerMetrics::OnPreemptionEnded(const cycle::Preemption& preemption) {
   (preemption.succeeded ? preempted_ : not_preempted_).Add();
-  (preemption.succeeded ? preempting_ : failing_to_preempt_).Observe(Seconds(preemption.took));
+  (preemption.succeeded ? preempting_ : failing_to_preempt_).Observe(preemption.took.seconds());
 }
 
 void SchedulerMetrics::OnHint(const std::string& plugin, const ClusterEvent& event, QueueingHint said, Duration took) {
@@ -208,14 +206,14 @@ void SchedulerMetrics::OnHint(const std::string& plugin, const ClusterEvent& eve
                               {{"event", queue::EventLabel(event)},
                                {"hint", said == QueueingHint::kSkip ? "QueueSkip" : "Queue"},
                                {"plugin", plugin}});
-  }).Observe(Seconds(took));
+  }).Observe(took.seconds());
 }
 
 void SchedulerMetrics::OnEventHandled(const ClusterEvent& event, Duration took) {
   Once(handling_, {event.resource, event.actions}, [&] {
     return metrics_.histogram("scheduler_event_handling_duration_seconds", "Event handling latency in seconds.",
                               Metrics::Exponential(0.0001, 2, 12), {{"event", queue::EventLabel(event)}});
-  }).Observe(Seconds(took));
+  }).Observe(took.seconds());
 }
 
 void SchedulerMetrics::RefreshInFlight(const queue::SchedulingQueue& queue) {

@@ -30,19 +30,14 @@ int Between(int low, int high) {
   return std::uniform_int_distribution<int>(low, high)(generator);
 }
 
-std::string TextAt(const Value& object, std::string_view key) {
-  const Value* found = object.Find(key);
-  return found != nullptr ? found->text() : "";
-}
-
 std::string VersionOf(const Value& object) {
   const Value* metadata = object.Find("metadata");
-  return metadata != nullptr ? TextAt(*metadata, "resourceVersion") : "";
+  return metadata != nullptr ? metadata->TextAt("resourceVersion") : "";
 }
 
 bool IsOurs(const Value& object) {
   const Value* metadata = object.Find("metadata");
-  return metadata != nullptr && TextAt(*metadata, "name") == kName;
+  return metadata != nullptr && metadata->TextAt("name") == kName;
 }
 
 Result<Value> Read(const std::string& text) {
@@ -56,7 +51,7 @@ Result<Value> Read(const std::string& text) {
 // A list of texts as JSON; nothing is an empty list.
 Error ReadTexts(const Value& data, std::string_view key, std::vector<std::string>& out) {
   out.clear();
-  const std::string text = TextAt(data, key);
+  const std::string text = data.TextAt(key);
   if (text.empty()) return Error::Ok();
   std::vector<FieldError> errors;
   const Value list = ParseJson(text, errors);
@@ -170,7 +165,7 @@ void AuthenticationConfigMap::OnPiece(std::string_view piece) {
 bool AuthenticationConfigMap::OnLine(const std::string& line) {
   const Result<Value> event = Read(line);
   if (!event.ok()) return false;
-  const std::string type = TextAt(*event, "type");
+  const std::string type = event->TextAt("type");
   const Value* object = event->Find("object");
   if (type == "ERROR" || object == nullptr) return false;
   if ((type == "ADDED" || type == "MODIFIED") && IsOurs(*object)) {
@@ -213,7 +208,7 @@ Error AuthenticationConfigMap::Apply(const Value& config_map) {
   static const Value kNothing = Value::Object();
   if (data == nullptr) data = &kNothing;
   const auto set = [&](TrustedAuthorities& authorities, std::string_view key) {
-    const std::string pem = TextAt(*data, key);
+    const std::string pem = data->TextAt(key);
     const Error error = pem.empty() ? Error("missing content for CA bundle " + std::string(key)) : authorities.Set(pem);
     if (!error.ok()) Warn(error.Wrap(kWhere).text());
   };

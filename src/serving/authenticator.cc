@@ -8,24 +8,12 @@
 #include "net/certificates.h"
 #include "net/http_text.h"
 #include "serving/url_text.h"
+#include "util/text.h"
 
 namespace berth::serving {
 namespace {
 
 constexpr char kCredentialId[] = "authentication.kubernetes.io/credential-id";
-
-std::string_view Trim(std::string_view text) {
-  while (!text.empty() && static_cast<unsigned char>(text.front()) <= ' ') text.remove_prefix(1);
-  while (!text.empty() && static_cast<unsigned char>(text.back()) <= ' ') text.remove_suffix(1);
-  return text;
-}
-
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  std::ranges::transform(lower, lower.begin(),
-                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 32) : c; });
-  return lower;
-}
 
 // The first header of the first name that has a value.
 std::string FirstOf(const net::Headers& headers, const std::vector<std::string>& names) {
@@ -52,7 +40,7 @@ std::optional<UserInfo> UserInHeaders(const net::Headers& headers, const Request
           !net::EqualIgnoringCase(std::string_view(name).substr(0, prefix.size()), prefix)) {
         continue;
       }
-      const std::string key = Lower(std::string_view(name).substr(prefix.size()));
+      const std::string key = util::Lower(std::string_view(name).substr(prefix.size()));
       user.extra[DecodePath(key).value_or(key)].push_back(value);
     }
   }
@@ -104,7 +92,7 @@ std::optional<UserInfo> ByCertificate(const net::HttpRequest& request, TrustedAu
 std::string BearerToken(const net::HttpRequest& request) {
   const std::string* header = request.headers.Find("Authorization");
   if (header == nullptr) return "";
-  const std::string_view text = Trim(*header);
+  const std::string_view text = util::Trimmed(*header);
   const size_t blank = text.find(' ');
   if (blank == std::string_view::npos || !net::EqualIgnoringCase(text.substr(0, blank), "bearer")) return "";
   const std::string_view rest = text.substr(blank + 1);

@@ -10,6 +10,7 @@
 #include "serving/replies.h"
 #include "serving/url_text.h"
 #include "util/seldom.h"
+#include "util/text.h"
 
 namespace berth::serving {
 namespace {
@@ -34,13 +35,6 @@ std::string Joined(const std::vector<std::string>& texts) {
   std::string joined = "[";
   for (size_t i = 0; i < texts.size(); ++i) joined += (i > 0 ? ", " : "") + texts[i];
   return joined + "]";
-}
-
-std::string Lower(std::string text) {
-  for (char& c : text) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c | 32);
-  }
-  return text;
 }
 
 double SecondsSince(std::chrono::steady_clock::time_point then) {
@@ -328,7 +322,7 @@ void SecureServer::Handle(net::HttpRequest request, net::Respond respond) {
   };
   std::optional<std::string> path = DecodePath(exchange->request.path);
   if (!path) return exchange->respond(TextError(400, "400 Bad Request"));
-  exchange->verb = Lower(exchange->request.method);
+  exchange->verb = util::Lower(exchange->request.method);
   exchange->path = std::move(*path);
   authenticator_->Authenticate(
       exchange->request, [this, exchange](const AuthenticationAnswer& answer) { OnAuthenticated(exchange, answer); });

@@ -15,11 +15,6 @@ std::string BodyOf(std::string_view token) {
   return body + R"(},"status":{"user":{}}})";
 }
 
-std::string TextAt(const Value& object, std::string_view key) {
-  const Value* found = object.Find(key);
-  return found != nullptr && found->kind() == Value::Kind::kString ? found->text() : "";
-}
-
 std::vector<std::string> TextsOf(const Value* list) {
   std::vector<std::string> texts;
   if (list == nullptr) return texts;
@@ -29,7 +24,7 @@ std::vector<std::string> TextsOf(const Value* list) {
   return texts;
 }
 
-TokenAnswer AnswerOf(const Result<Value>& review) {
+TokenAnswer TokenAnswerOf(const Result<Value>& review) {
   TokenAnswer answer;
   if (!review.ok()) {
     answer.problem = review.error().text();
@@ -38,13 +33,13 @@ TokenAnswer AnswerOf(const Result<Value>& review) {
   }
   const Value* authenticated = review->Find("authenticated");
   if (authenticated == nullptr || !authenticated->bool_value()) {
-    answer.problem = TextAt(*review, "error");
+    answer.problem = review->TextAt("error");
     return answer;
   }
   UserInfo user;
   if (const Value* said = review->Find("user"); said != nullptr) {
-    user.name = TextAt(*said, "username");
-    user.uid = TextAt(*said, "uid");
+    user.name = said->TextAt("username");
+    user.uid = said->TextAt("uid");
     user.groups = TextsOf(said->Find("groups"));
     if (const Value* extra = said->Find("extra"); extra != nullptr) {
       for (const auto& [key, values] : extra->members()) user.extra[key] = TextsOf(&values);
@@ -94,7 +89,7 @@ void TokenAuthenticator::Authenticate(std::string_view token, const Done& done) 
     return done(*known);
   }
   if (key.empty()) return;
-  reviews_.Post(BodyOf(token), [this, key](const Result<Value>& review) { Finish(key, AnswerOf(review)); });
+  reviews_.Post(BodyOf(token), [this, key](const Result<Value>& review) { Finish(key, TokenAnswerOf(review)); });
 }
 
 void TokenAuthenticator::Finish(const std::string& key, const TokenAnswer& answer) {
@@ -113,7 +108,7 @@ void TokenAuthenticator::Finish(const std::string& key, const TokenAnswer& answe
   }
   if (observer_ != nullptr) observer_->TokenFetched(answer.problem.empty());
   for (const Waiting& one : waiting) {
-    if (observer_ != nullptr) observer_->TokenLookedUp(false, static_cast<double>((now - one.since).ns) / 1e9);
+    if (observer_ != nullptr) observer_->TokenLookedUp(false, (now - one.since).seconds());
     one.done(answer);
   }
 }

@@ -19,7 +19,7 @@ void Fill(cluster::ClusterState& state, const LoadedObjects& objects, const fram
   });
   objects.ForEach([&](const ClusterObject& object) {
     if (const auto* pod = std::get_if<Ptr<Pod>>(&object))
-      if (pod->get() == except || (*pod)->phase == "Succeeded" || (*pod)->phase == "Failed") return;
+      if (pod->get() == except || (*pod)->finished()) return;
     // Two pods of one name or uid were refused when the files were read, so this cannot fail.
     (void)applier.Add(object);
   });

@@ -27,7 +27,7 @@ const std::string& TextOf(const Value* value) {
 }
 
 // The key of an object as written; no value when it has no kind that we know or no name.
-std::optional<ScenarioWorld::Key> KeyOf(const Value& raw) {
+std::optional<ScenarioWorld::Key> WorldKey(const Value& raw) {
   const std::optional<Kind> kind = FindKind(TextOf(raw.Find("kind")));
   const Value* meta = raw.Find("metadata");
   if (!kind || !meta || TextOf(meta->Find("name")).empty()) return std::nullopt;
@@ -37,7 +37,7 @@ std::optional<ScenarioWorld::Key> KeyOf(const Value& raw) {
   return key;
 }
 
-ScenarioWorld::Key KeyOf(const ClusterObject& object) {
+ScenarioWorld::Key WorldKey(const ClusterObject& object) {
   const ObjectMeta& meta = MetaOf(object);
   return {KindOf(object), meta.namespace_, meta.name};
 }
@@ -170,7 +170,7 @@ void ScenarioWorld::Load(const std::vector<std::string>& paths) {
     CheckUid(*pod, result.errors);
   }
   result.objects.ForEach([&](const ClusterObject& object) {
-    const Key key = KeyOf(object);
+    const Key key = WorldKey(object);
     if (Find(key))
       result.errors.push_back({"", std::string(ToString(key.kind)), FullName(MetaOf(object)), "metadata.name", key.name,
                                "Duplicate value: " + Quoted(key.name) + ": --nodes and --pods generate it, too"});
@@ -201,7 +201,7 @@ void ScenarioWorld::ReadRaw(const std::vector<std::string>& paths, const std::se
     (void)ForEachDocument(text->text(), [&](const std::string& json) {
       std::vector<FieldError> errors;
       for (RawObject& raw : Unroll(ParseJson(json, errors), "")) {
-        const std::optional<Key> key = KeyOf(raw.value);
+        const std::optional<Key> key = WorldKey(raw.value);
         if (key && wanted.count(*key)) entries_[*key].raw = std::move(raw.value);
       }
       return Error::Ok();
@@ -291,7 +291,7 @@ std::optional<ClusterObject> ScenarioWorld::Decode(const Value& raw, const std::
 std::vector<Change> ScenarioWorld::Apply(const Value& objects, const std::string& path) {
   std::vector<Change> changes;
   for (RawObject& raw : Unroll(objects, path)) {
-    const std::optional<Key> written = KeyOf(raw.value);
+    const std::optional<Key> written = WorldKey(raw.value);
     Entry* known = written ? Find(*written) : nullptr;
     std::optional<ClusterObject> before = known ? known->now : std::nullopt;
     std::optional<ClusterObject> after = Decode(raw.value, raw.path, before);
@@ -299,7 +299,7 @@ std::vector<Change> ScenarioWorld::Apply(const Value& objects, const std::string
       if (written) refused_.insert(*written);
       continue;
     }
-    const Key key = KeyOf(*after);
+    const Key key = WorldKey(*after);
     entries_[key] = {*after, std::move(raw.value)};
     changes.push_back({key.kind, key.namespace_, key.name, std::move(before), std::move(after), false});
   }
@@ -319,7 +319,7 @@ std::vector<Change> ScenarioWorld::Patch(const Key& key, const Value& patch, con
     return {};
   }
   Value raw = MergePatch(*entry.raw, patch);
-  if (KeyOf(raw) != key) {
+  if (WorldKey(raw) != key) {
     Complain(path + ".patch", "kind, name and namespace of " + key.Text() + " cannot be changed");
     return {};
   }

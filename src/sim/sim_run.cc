@@ -27,8 +27,6 @@ constexpr uint64_t kProgressEvery = 256;
 
 Duration operator+(Duration a, Duration b) { return {a.ns + b.ns}; }
 
-bool Finished(const Pod& pod) { return pod.phase == "Succeeded" || pod.phase == "Failed"; }
-
 class Runner {
  public:
   Runner(const Scenario& scenario, const RunOptions& options)
@@ -198,7 +196,7 @@ class Runner {
       return;
     }
     const Pod& pod = *std::get<Ptr<Pod>>(*object);
-    if (pod.node_name.empty() && !Finished(pod)) {
+    if (pod.node_name.empty() && !pod.finished()) {
       const std::string why = WhyPending(pod);
       out.met = expectation.type == Expectation::Type::kPending && why.find(expectation.message) != std::string::npos;
       out.actual = "pending" + Since(pod.meta.creation_time.value_or(start_)) + ": " + why;
@@ -212,7 +210,7 @@ class Runner {
     out.met = !pod.node_name.empty() && (expectation.type == Expectation::Type::kPlaced ||
                                          (expectation.type == Expectation::Type::kOnNode && named));
     const Decision* decision = log_.Find(out.pod, pod.uid());
-    out.actual = (Finished(pod) ? "finished on node " : "on node ") + pod.node_name;
+    out.actual = (pod.finished() ? "finished on node " : "on node ") + pod.node_name;
     if (decision && decision->node == pod.node_name) out.actual += Since(decision->time);
     out.actual += ": " + WhyHere(pod);
     if (pod.terminating()) out.actual += " (being deleted)";
@@ -233,7 +231,7 @@ class Runner {
     });
     cluster().ForEach(Kind::kPod, [&](const ClusterObject& object) {
       const Pod& pod = *std::get<Ptr<Pod>>(object);
-      if (Finished(pod)) {
+      if (pod.finished()) {
         ++summary.finished;
         return;
       }

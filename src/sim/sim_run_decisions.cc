@@ -14,7 +14,7 @@ int64_t WeightOf(const framework::Profile& profile, uint16_t plugin) {
 }
 
 // The winner against the best of the rest. A winner beyond the few that a trace shows shares the best total.
-void Compare(const framework::CycleTrace& trace, const framework::Profile& profile, Decision& decision) {
+void CompareDecisions(const framework::CycleTrace& trace, const framework::Profile& profile, Decision& decision) {
   if (trace.feasible < 2 || trace.top.empty()) return;
   const framework::CycleTrace::Candidate* winner = nullptr;
   const framework::CycleTrace::Candidate* second = nullptr;
@@ -71,7 +71,7 @@ void DecisionLog::OnAttempt(const cycle::Attempt& attempt) {
     decision.feasible = attempt.trace->feasible;
     decision.victims = attempt.trace->victims;
     if (!decision.node.empty() && !decision.was_nominated && attempt.profile)
-      Compare(*attempt.trace, *attempt.profile, decision);
+      CompareDecisions(*attempt.trace, *attempt.profile, decision);
   }
   if (pod == explain_ && attempt.judgement && attempt.profile) {
     const Snapshot snapshot = scheduler_->state().snapshot();

@@ -221,7 +221,7 @@ ApiStatus SimulatedCluster::RemovePod(const ObjectName& name) {
   ClusterObject* stored = FindPod(name, status);
   if (stored == nullptr) return status;
   const Ptr<Pod> before = std::get<Ptr<Pod>>(*stored);
-  if (before->node_name.empty() || Finished(*before)) {
+  if (before->node_name.empty() || before->finished()) {
     Erase(Kind::kPod, KeyOf(before->meta));
     return {};
   }
@@ -243,7 +243,7 @@ void SimulatedCluster::StartPod(const ObjectName& name) {
   ClusterObject* stored = Incarnation(name);
   if (stored == nullptr) return;
   const Ptr<Pod> pod = std::get<Ptr<Pod>>(*stored);
-  if (pod->terminating() || Finished(*pod) || pod->phase == "Running") return;
+  if (pod->terminating() || pod->finished() || pod->phase == "Running") return;
   if (!shelf(Kind::kNode).objects.contains(pod->node_name)) {
     std::vector<ObjectName>& waiting = homeless_[pod->node_name];
     // Before it grows: a node may never come, while its pods come and go.

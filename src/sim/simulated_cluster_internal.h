@@ -18,12 +18,10 @@ inline std::string KeyOf(std::string_view ns, std::string_view name) {
 }
 inline std::string KeyOf(const ObjectMeta& meta) { return KeyOf(meta.namespace_, meta.name); }
 
-inline bool Finished(const Pod& pod) { return pod.phase == "Succeeded" || pod.phase == "Failed"; }
-
 // Part of the cluster as seen through the door.
 inline bool Visible(const ClusterObject& object) {
   const auto* pod = std::get_if<Ptr<Pod>>(&object);
-  return pod == nullptr || !Finished(**pod);
+  return pod == nullptr || !(*pod)->finished();
 }
 
 }  // namespace berth::sim

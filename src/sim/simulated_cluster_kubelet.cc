@@ -14,7 +14,7 @@ using client::ObjectName;
 
 // The pod came to its node (`before` null or not bound), or something about it changed there.
 void SimulatedCluster::PodOnNode(const Ptr<Pod>& before, const Ptr<Pod>& after) {
-  if (after->node_name.empty() || Finished(*after)) return;
+  if (after->node_name.empty() || after->finished()) return;
   const bool new_here = before == nullptr || before->node_name.empty();
   if (after->terminating()) {
     if (!new_here && before->terminating()) return;

@@ -21,10 +21,10 @@ std::string ErrorOf(const char* function, std::string_view text, const char* wha
   return std::string("strconv.") + function + ": parsing " + Quoted(text) + ": " + what;
 }
 
-char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
+char LowerChar(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
 
 int DigitOf(char c) {
-  c = Lower(c);
+  c = LowerChar(c);
   if (c >= '0' && c <= '9') return c - '0';
   return c >= 'a' && c <= 'z' ? c - 'a' + 10 : 99;
 }
@@ -34,8 +34,9 @@ bool UnderscoresAreRight(std::string_view text) {
   char before = '^';
   size_t at = 0;
   bool hex = false;
-  if (text.size() >= 2 && text[0] == '0' && (Lower(text[1]) == 'x' || Lower(text[1]) == 'b' || Lower(text[1]) == 'o')) {
-    hex = Lower(text[1]) == 'x';
+  if (text.size() >= 2 && text[0] == '0' &&
+      (LowerChar(text[1]) == 'x' || LowerChar(text[1]) == 'b' || LowerChar(text[1]) == 'o')) {
+    hex = LowerChar(text[1]) == 'x';
     before = '0';
     at = 2;
   }
@@ -62,7 +63,7 @@ const char* ReadDigits(std::string_view text, int base, uint64_t& out) {
   if (own_base) {
     base = 10;
     if (text[0] == '0') {
-      const char mark = text.size() >= 3 ? Lower(text[1]) : '0';
+      const char mark = text.size() >= 3 ? LowerChar(text[1]) : '0';
       base = mark == 'b' ? 2 : mark == 'x' ? 16 : 8;
       text.remove_prefix(mark == 'b' || mark == 'x' || mark == 'o' ? 2 : 1);
     }
@@ -189,7 +190,7 @@ GoParsed<uint64_t> ParseGoUint(std::string_view text, int base, int bits) {
 GoParsed<float> ParseGoFloat(std::string_view text) {
   GoParsed<float> wrong{0, ErrorOf("ParseFloat", text, kSyntax)};
   std::string number;
-  for (const char c : text) number += Lower(c);
+  for (const char c : text) number += LowerChar(c);
   const bool negative = number.starts_with('-');
   if (negative || number.starts_with('+')) number.erase(0, 1);
   const bool hex = number.starts_with("0x");

@@ -23,7 +23,7 @@ constexpr std::pair<std::string_view, int> kLevels[] = {{"DEBUG", log_level::kDe
                                                         {"WARNING", log_level::kWarn},
                                                         {"ERROR", log_level::kError}};
 constexpr char kLetters[] = {'I', 'W', 'E'};
-constexpr std::chrono::milliseconds kPatience{1'000};
+constexpr std::chrono::milliseconds kCloseWithin{1'000};
 // What was left out is told after so long, and so often at most.
 constexpr std::chrono::milliseconds kTellLeftOut{10'000};
 
@@ -245,7 +245,7 @@ Log::Log(int fd, LogOptions options, const Clock& clock)
   writer_ = std::make_unique<LogWriter>(fd, std::move(writing));
 }
 
-Log::~Log() { Close(kPatience); }
+Log::~Log() { Close(kCloseWithin); }
 
 void Log::Close(std::chrono::milliseconds patience) {
   if (writer_) writer_->Close(patience);

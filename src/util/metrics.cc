@@ -25,7 +25,7 @@ using prometheus::ClientMetric;
 using prometheus::MetricFamily;
 using prometheus::MetricType;
 
-void AppendEscaped(std::string& out, std::string_view text, bool quotes) {
+void AppendMetricText(std::string& out, std::string_view text, bool quotes) {
   for (const char c : text) {
     if (c == '\n') {
       out += "\\n";
@@ -44,7 +44,7 @@ void AppendSample(std::string& out, const std::string& family, std::string_view 
   const auto label = [&](std::string_view name, std::string_view text) {
     out += std::exchange(before, ',');
     out.append(name).append("=\"");
-    AppendEscaped(out, text, true);
+    AppendMetricText(out, text, true);
     out += '"';
   };
   for (const ClientMetric::Label& one : metric.label) label(one.name, one.value);
@@ -64,7 +64,7 @@ std::string Write(std::vector<MetricFamily> families) {
   for (MetricFamily& family : families) {
     if (family.metric.empty()) continue;
     out.append("# HELP ").append(family.name).append(" ");
-    AppendEscaped(out, family.help, false);
+    AppendMetricText(out, family.help, false);
     out.append("\n# TYPE ").append(family.name).append(" ").append(NameOf(family.type)).append("\n");
     std::sort(family.metric.begin(), family.metric.end(),
               [](const ClientMetric& a, const ClientMetric& b) { return a.label < b.label; });

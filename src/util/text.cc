@@ -152,4 +152,12 @@ void AppendEscaped(std::string& out, std::string_view text, Escapes escapes) {
 std::string XmlText(std::string_view text) { return Xml(text, "\n"); }
 std::string XmlAttribute(std::string_view text) { return Xml(text, "&#10;"); }
 
+std::string Lower(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c | 32);
+  }
+  return lower;
+}
+
 }  // namespace berth::util

@@ -31,6 +31,11 @@ inline std::string Quoted(std::string_view text) {
   return out += '"';
 }
 
+inline bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+// ASCII letters in lower case.
+std::string Lower(std::string_view text);
+
 // Without the ASCII white space at both ends.
 inline std::string_view Trimmed(std::string_view text) {
   constexpr std::string_view kSpace = " \t\n\v\f\r";

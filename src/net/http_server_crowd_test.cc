@@ -68,7 +68,7 @@ ServerOptions Small(size_t served, size_t unserved, size_t threads = 2) {
   return options;
 }
 
-std::string Ask(RawClient& client, const std::string& path = "/ok") {
+std::string AskRaw(RawClient& client, const std::string& path = "/ok") {
   client.Send("GET " + path + " HTTP/1.1\r\nHost: x\r\n\r\n");
   return client.ReadUntil("\r\n\r\nok");
 }
@@ -77,13 +77,13 @@ TEST(HttpServerCrowd, TheConnectionIdleForLongestMakesRoom) {
   Holding holding;
   const auto server = Start(Small(2, 1, 1), holding.handler());
   RawClient first(server->port()), second(server->port());
-  EXPECT_EQ(StatusOf(Ask(first)), 200);
-  EXPECT_EQ(StatusOf(Ask(second)), 200);
+  EXPECT_EQ(StatusOf(AskRaw(first)), 200);
+  EXPECT_EQ(StatusOf(AskRaw(second)), 200);
   RawClient third(server->port());
-  EXPECT_EQ(StatusOf(Ask(third)), 200);
+  EXPECT_EQ(StatusOf(AskRaw(third)), 200);
   EXPECT_EQ(first.ReadAll(), "");
-  EXPECT_EQ(StatusOf(Ask(second)), 200);
-  EXPECT_EQ(StatusOf(Ask(third)), 200);
+  EXPECT_EQ(StatusOf(AskRaw(second)), 200);
+  EXPECT_EQ(StatusOf(AskRaw(third)), 200);
 }
 
 TEST(HttpServerCrowd, ManyKeptConnectionsLockNobodyOut) {
@@ -92,25 +92,25 @@ TEST(HttpServerCrowd, ManyKeptConnectionsLockNobodyOut) {
   std::vector<RawClient> kept;
   for (int i = 0; i < 200; ++i) {
     kept.emplace_back(server->port());
-    ASSERT_EQ(StatusOf(Ask(kept.back())), 200) << i;
+    ASSERT_EQ(StatusOf(AskRaw(kept.back())), 200) << i;
   }
   RawClient client(server->port());
-  EXPECT_EQ(StatusOf(Ask(client)), 200);
+  EXPECT_EQ(StatusOf(AskRaw(client)), 200);
 }
 
 TEST(HttpServerCrowd, ManySilentConnectionsLockNobodyOut) {
   Holding holding;
   const auto server = Start(Small(20, 5), holding.handler());
   RawClient before(server->port());
-  EXPECT_EQ(StatusOf(Ask(before)), 200);
+  EXPECT_EQ(StatusOf(AskRaw(before)), 200);
   std::vector<RawClient> silent;
   for (int i = 0; i < 200; ++i) {
     silent.emplace_back(server->port());
     if (i % 2 == 0) silent.back().Send("GET /never HTTP/1.1\r\nHost:");
   }
   RawClient client(server->port());
-  EXPECT_EQ(StatusOf(Ask(client)), 200);
-  EXPECT_EQ(StatusOf(Ask(before)), 200) << "they do not push out who was served";
+  EXPECT_EQ(StatusOf(AskRaw(client)), 200);
+  EXPECT_EQ(StatusOf(AskRaw(before)), 200) << "they do not push out who was served";
 }
 
 TEST(HttpServerCrowd, ProbesAreAnsweredWhileAllConnectionsAreBusy) {
@@ -125,7 +125,7 @@ TEST(HttpServerCrowd, ProbesAreAnsweredWhileAllConnectionsAreBusy) {
   for (int i = 0; i < 30; ++i) {
     silent.emplace_back(server->port());
     RawClient probe(server->port());
-    const std::string answer = Ask(probe);
+    const std::string answer = AskRaw(probe);
     ASSERT_EQ(StatusOf(answer), 200) << i;
     ASSERT_NE(answer.find("Connection: close\r\n"), std::string::npos) << answer;
   }
@@ -137,7 +137,7 @@ TEST(HttpServerCrowd, ProbesAreAnsweredWhileAllConnectionsAreBusy) {
   holding.Release();
   for (RawClient& client : busy) EXPECT_EQ(StatusOf(client.ReadUntil("released")), 200);
   RawClient after(server->port());
-  EXPECT_EQ(StatusOf(Ask(after)), 200);
+  EXPECT_EQ(StatusOf(AskRaw(after)), 200);
 }
 
 TEST(HttpServerCrowd, WhoDoesNotSendItsBodyOrReadItsAnswerMakesRoom) {
@@ -190,22 +190,22 @@ TEST(HttpServerCrowd, WithoutDescriptorsTheConnectionIdleForLongestMakesRoom) {
   Holding holding;
   const auto server = Start(Small(100, 10, 1), holding.handler());
   RawClient first(server->port()), second(server->port());
-  EXPECT_EQ(StatusOf(Ask(first)), 200);
+  EXPECT_EQ(StatusOf(AskRaw(first)), 200);
   // The second time its thread is done with accepting, which takes a descriptor for a moment.
-  for (int i = 0; i < 2; ++i) EXPECT_EQ(StatusOf(Ask(second)), 200);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(StatusOf(AskRaw(second)), 200);
   NoDescriptors none;
   none.FreeOne();
   RawClient client(server->port());  // takes it; none is left for the server
-  EXPECT_EQ(StatusOf(Ask(client)), 200);
+  EXPECT_EQ(StatusOf(AskRaw(client)), 200);
   EXPECT_EQ(first.ReadAll(), "");
-  EXPECT_EQ(StatusOf(Ask(second)), 200);
+  EXPECT_EQ(StatusOf(AskRaw(second)), 200);
 }
 
 TEST(HttpServerCrowd, WithoutDescriptorsAndAnythingToCloseItAcceptsLater) {
   Holding holding;
   const auto server = Start(Small(100, 10, 1), holding.handler());
   RawClient busy(server->port());
-  EXPECT_EQ(StatusOf(Ask(busy)), 200);
+  EXPECT_EQ(StatusOf(AskRaw(busy)), 200);
   busy.Send("GET /held HTTP/1.1\r\nHost: x\r\n\r\n");
   holding.WaitFor(1);
   {
@@ -238,10 +238,10 @@ TEST(HttpServerCrowd, LimitsFollowTheDescriptorsOfTheProcess) {
   std::vector<RawClient> kept;
   for (int i = 0; i < 120; ++i) {
     kept.emplace_back(server->port());
-    ASSERT_EQ(StatusOf(Ask(kept.back())), 200);
+    ASSERT_EQ(StatusOf(AskRaw(kept.back())), 200);
   }
   EXPECT_EQ(kept.front().ReadAll(), "");
-  EXPECT_EQ(StatusOf(Ask(kept.back())), 200);
+  EXPECT_EQ(StatusOf(AskRaw(kept.back())), 200);
 }
 
 TEST(HttpServerCrowd, UnreadAnswersCountTowardsTheTotal) {
@@ -265,7 +265,7 @@ TEST(HttpServerCrowd, UnreadAnswersCountTowardsTheTotal) {
   EXPECT_LE(answered, 5);
   EXPECT_EQ(answered + refused, 30);
   RawClient small(server->port());
-  EXPECT_EQ(StatusOf(Ask(small)), 200);
+  EXPECT_EQ(StatusOf(AskRaw(small)), 200);
   deaf.clear();
   int status = 0;
   for (int i = 0; i < 200 && status != 200; ++i) {  // the room comes back when the server sees them gone
@@ -284,7 +284,7 @@ TEST(HttpServerCrowd, SmallAnswersHaveRoomWhereOthersTookAll) {
     respond(Said(std::string(request.path == "/much" ? size_t{1} << 20 : 100, 'x')));
   });
   RawClient client(server->port());
-  EXPECT_EQ(StatusOf(Ask(client)), 200);
+  EXPECT_EQ(StatusOf(AskRaw(client)), 200);
   RawClient other(server->port());
   other.Send("GET /much HTTP/1.1\r\nHost: x\r\n\r\n");
   EXPECT_EQ(StatusOf(other.ReadUntil("\r\n\r\n")), 503);

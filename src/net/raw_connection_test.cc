@@ -20,7 +20,7 @@ constexpr char kRequest[] = "POST /echo HTTP/1.1\r\nHost: x\r\nConnection: close
 
 Deadline Soon() { return After(Duration::Seconds(30)); }
 
-std::unique_ptr<HttpServer> Echo(const TlsOptions* tls = nullptr) {
+std::unique_ptr<HttpServer> EchoBack(const TlsOptions* tls = nullptr) {
   ServerOptions options;
   options.tls = tls;
   auto server = HttpServer::Start(options, [](HttpRequest request, const Respond& respond) {
@@ -45,7 +45,7 @@ std::string ReceiveAll(RawConnection& connection) {
 }
 
 TEST(RawConnectionTest, SendsInPiecesWhatItIsToldAndReceivesTheAnswer) {
-  const std::unique_ptr<HttpServer> server = Echo();
+  const std::unique_ptr<HttpServer> server = EchoBack();
   Result<std::unique_ptr<RawConnection>> connection = RawConnection::Open(UrlOf(*server), nullptr, Soon());
   ASSERT_TRUE(connection.ok()) << connection.error().text();
   const std::string_view request = kRequest;
@@ -63,7 +63,7 @@ TEST(RawConnectionTest, SpeaksTls) {
   TlsOptions tls;
   tls.certificate_file = folder.Write("server.pem", identity.certificate_pem);
   tls.key_file = folder.Write("server.key", identity.key_pem);
-  const std::unique_ptr<HttpServer> server = Echo(&tls);
+  const std::unique_ptr<HttpServer> server = EchoBack(&tls);
   TlsClientOptions client;
   client.ca_data = authority.certificate_pem;
   Result<std::shared_ptr<TlsContext>> context = TlsContext::Client(client);
@@ -81,7 +81,7 @@ TEST(RawConnectionTest, SpeaksTls) {
 }
 
 TEST(RawConnectionTest, WaitsNoLongerThanTheDeadline) {
-  const std::unique_ptr<HttpServer> server = Echo();
+  const std::unique_ptr<HttpServer> server = EchoBack();
   Result<std::unique_ptr<RawConnection>> connection = RawConnection::Open(UrlOf(*server), nullptr, Soon());
   ASSERT_TRUE(connection.ok());
   const Result<std::string> late = (*connection)->Receive(After(Duration::Millis(1)));
@@ -95,7 +95,7 @@ TEST(RawConnectionTest, NobodyThereIsAnErrorThatNamesTheAddress) {
 }
 
 TEST(RawConnectionTest, AServerOutlivesAClientThatVanishes) {
-  const std::unique_ptr<HttpServer> server = Echo();
+  const std::unique_ptr<HttpServer> server = EchoBack();
   Result<std::unique_ptr<RawConnection>> first = RawConnection::Open(UrlOf(*server), nullptr, Soon());
   ASSERT_TRUE(first.ok());
   EXPECT_TRUE((*first)->Send(std::string_view(kRequest).substr(0, 40), Soon()).ok());

@@ -26,6 +26,7 @@ while [ $# -gt 0 ]; do
     *) break ;;
   esac
 done
+: >"$folder/log" # it is read before the extender may have begun
 if [ -n "$limit" ]; then
   (ulimit -n "$limit" && exec "$berth" extender --preset label-priority --port 0 "${flags[@]}") 2>"$folder/log" &
 else

@@ -19,11 +19,11 @@ launch() {
   pids[$name]=$!
   eventually "$name is ready" port_says "$name" "/readyz?verbose" "*readyz check passed*"
 }
-# start NAME [OPTION...]: `berth scheduler`, with what the variable BERTH_OPTIONS says as well. start_stock NAME [OPTION...]:
-# kube-scheduler.
+# start NAME [OPTION...]: `berth scheduler`, with the options of the variable BERTH_OPTIONS as well, and the environment of
+# BERTH_ENV. start_stock NAME [OPTION...]: kube-scheduler.
 start() {
   # shellcheck disable=SC2086
-  launch "$1" "$BERTH" scheduler -v 3 ${BERTH_OPTIONS-} "${@:2}"
+  launch "$1" env ${BERTH_ENV-} "$BERTH" scheduler -v 3 ${BERTH_OPTIONS-} "${@:2}"
 }
 start_stock() { launch "$1" "$RIG/bin/kube-scheduler" -v 3 "${@:2}"; }
 # stop NAME SIGNAL CODE: it ends with this code.

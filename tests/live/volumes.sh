@@ -142,8 +142,9 @@ restarted() {
 before=$(taken 0)
 grow away "$crowd" "$(claim data local)" "$(claim log made)"
 eventually "some are on their way" taken $((before + crowd / 2))
-restarted kube-controller-manager
+# In this order: a controller manager that starts while the API server goes ends for good, and nobody here starts it again.
 restarted kube-apiserver
+restarted kube-controller-manager
 sound "the volume controller and the API server were killed" disks=away "$crowd"
 
 # A provisioner that fails: the claim loses its node, and its pod is tried again.

@@ -29,7 +29,7 @@ struct Sum {
   }
 };
 
-void Shrink(Resources& least, const Resources& held) {
+void ShrinkAccount(Resources& least, const Resources& held) {
   least.milli_cpu = std::min(least.milli_cpu, held.milli_cpu);
   least.memory = std::min(least.memory, held.memory);
 }
@@ -141,7 +141,7 @@ void Account::OnStoreBind(const Pod& before, const std::string& node, bool outsi
   const std::string name = FullName(before);
   if (!before.node_name.empty()) fail_("bound twice", name + " was on " + before.node_name + " when bound to " + node);
   if (!bound_.insert(before.uid()).second) fail_("bound twice", name + " was bound to " + node + " a second time");
-  if (before.terminating() || Finished(before)) fail_("bound late", name + " was terminating when bound to " + node);
+  if (before.terminating() || before.finished()) fail_("bound late", name + " was terminating when bound to " + node);
   if (outside) return Spoil(before, node);
   bound_by_us_[before.uid()] = node;
   const auto it = decisions_.find(before.uid());
@@ -155,7 +155,7 @@ void Account::OnStoreBind(const Pod& before, const std::string& node, bool outsi
   sum.Add(request);
   simulation_.cluster().ForEach(Kind::kPod, [&](const ClusterObject& object) {
     const Pod& other = *std::get<Ptr<Pod>>(object);
-    if (other.node_name != node || Finished(other) || other.uid() == before.uid()) return;
+    if (other.node_name != node || other.finished() || other.uid() == before.uid()) return;
     const bool known = decision.known.contains(other.uid());
     if (!known && !bound_by_us_.contains(other.uid())) return;  // behind our back
     sum.Add(Least(other.uid(), other.resources.held));
@@ -181,7 +181,7 @@ void Account::AfterChange(const sim::Change& change) {
     const auto least = least_.find((*pod)->uid());
     const auto decision = decisions_.find((*pod)->uid());
     if (decision != decisions_.end() && (*pod)->resources.held != decision->second.request) resized_on_the_way_ = true;
-    if (least != least_.end()) Shrink(least->second, (*pod)->resources.held);
+    if (least != least_.end()) ShrinkAccount(least->second, (*pod)->resources.held);
     if (!(*pod)->node_name.empty()) Spoil(**pod, (*pod)->node_name);
   }
 }
@@ -192,7 +192,7 @@ void Account::Spoil(const Pod& pod, const std::string& node) {
 
 Resources Account::Least(const std::string& uid, const Resources& held) const {
   Resources least = held;
-  if (const auto it = least_.find(uid); it != least_.end()) Shrink(least, it->second);
+  if (const auto it = least_.find(uid); it != least_.end()) ShrinkAccount(least, it->second);
   return least;
 }
 

@@ -18,8 +18,6 @@
 
 namespace berth::model {
 
-inline bool Finished(const Pod& pod) { return pod.phase == "Succeeded" || pod.phase == "Failed"; }
-
 // Two checks of every placement. When it is decided: the node, with all pods that the watch has shown on it and all
 // that were decided for it before and are not yet shown, has room. When the store binds it: the node as it really is
 // has room, apart from what the world did behind the scheduler's back (pods bound by others that the watch had not

@@ -127,11 +127,13 @@ class World final : public cycle::Observer {
     };
     cluster().on_event = [this](const client::EventRecord& event) {
       if (with_log_)
-        Log("event " + event.regarding.namespace_ + "/" + event.regarding.name + " " + event.reason + " " + event.note);
+        Log("event " + event.regarding.namespace_ + "/" + event.regarding.name + " " + std::string(event.reason) + " " +
+            event.note);
       if (event.reason == "Preempted") {
         ++outcome_.preemptions;
       } else if (Foreign(event.regarding.name)) {
-        Fail("foreign pod", "event about " + event.regarding.name + ": " + event.reason + " " + event.note);
+        Fail("foreign pod",
+             "event about " + event.regarding.name + ": " + std::string(event.reason) + " " + event.note);
       }
     };
     if (with_log_) cluster().on_fault = [this](std::string_view what) { Log("fault " + std::string(what)); };
@@ -216,7 +218,7 @@ class World final : public cycle::Observer {
       const client::Reflector& known = scheduler().reflector(kind);
       size_t visible = 0;
       cluster().ForEach(kind, [&](const ClusterObject& object) {
-        if (const auto* pod = std::get_if<Ptr<Pod>>(&object); pod && Finished(**pod)) return;
+        if (const auto* pod = std::get_if<Ptr<Pod>>(&object); pod && (*pod)->finished()) return;
         ++visible;
         const ObjectMeta& meta = MetaOf(object);
         const ClusterObject* copy = known.Find(meta.namespace_, meta.name);

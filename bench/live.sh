@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Berth and kube-scheduler v1.36.4 on one control plane, in turn: pods that wait when the scheduler starts.
+# Berth and kube-scheduler v1.36.4 on a control plane, in turn: pods that wait when the scheduler starts.
 #   bench/live.sh [-b BERTH] [--nodes N] [--pods N] [--runs N] [--qps N] [--keep]
 #   bench/live.sh --extender names|nodes [-b BERTH] [--nodes N] [--pods N] [--runs N] [--qps N] [--keep]
 #   bench/live.sh --idle [-b BERTH] [--nodes N] [--pods N] [--seconds N] [--heartbeats N]
@@ -12,14 +12,15 @@
 #                 (nodeCacheCapable) or complete nodes; both choose for themselves how many nodes they ask about, which is the same
 #   --rate        pods arrive, so many a second, at a scheduler that has started: its CPU per pod from the first of them on
 #   --idle        all pods are bound already; CPU while so many nodes a second report (--heartbeats, 17) for --seconds (60)
-#   --keep        keep the logs
-# Two cores, no kubelets, no controller manager, no priority and fairness, etcd without fsync; no election, no port, -v=0. From
-# the first binding to the last event: pods a second; of the scheduler's process: CPU per pod, peak memory, time from its
-# start to the first binding. The answers are checked before a figure is printed: every pod bound, none twice, no node
-# overcommitted, every event there. Needs Go. Exit code 1: an answer is wrong, or, at the default size, a figure is missed.
+#   --keep        keep the logs, of the control plane the last one's
+# Two cores, no kubelets, no controller manager, no priority and fairness, etcd without fsync; no election, no port, -v=0. Every
+# run has a control plane of its own (--extender and --idle: one for all), since what earlier ones leave there slows it down. From the
+# first binding to the last event: pods a second; of the scheduler's process: CPU per pod, peak memory, time from its start to
+# the first binding. The answers are checked before a figure is printed: every pod bound, none twice, no node overcommitted,
+# every event there. Needs Go. Exit code 1: an answer is wrong, or, at the default size, a figure is missed.
 set -euo pipefail
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-usage() { sed -n '3,19s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 2; }
+usage() { sed -n '3,20s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 2; }
 berth=$top/build/release/berth nodes=5000 pods= runs=5 qps=5000 idle=no seconds=60 heartbeats=17 keep=no extender= rate=
 while [ $# -gt 0 ]; do
   case $1 in
@@ -68,10 +69,23 @@ trap end EXIT
 trap 'exit 130' INT TERM HUP
 
 # In-flight limits are what is left without priority and fairness; they would hold back the one that sends more at once.
-${pin[@]+"${pin[@]}"} "$top/tests/upstream/controlplane" up --no-kubelets "$nodes" --no-scheduler --dir "$rig" \
-  --api-server-flag=--enable-priority-and-fairness=false --api-server-flag=--max-requests-inflight=0 \
-  --api-server-flag=--max-mutating-requests-inflight=0 >"$scratch/up.log" 2>&1 || { cat "$scratch/up.log" >&2; exit 1; }
+up() {
+  ${pin[@]+"${pin[@]}"} "$top/tests/upstream/controlplane" up --no-kubelets "$nodes" --no-scheduler --dir "$rig" \
+    --api-server-flag=--enable-priority-and-fairness=false --api-server-flag=--max-requests-inflight=0 \
+    --api-server-flag=--max-mutating-requests-inflight=0 >"$scratch/up.log" 2>&1 || { cat "$scratch/up.log" >&2; exit 1; }
+}
+up
 tail -n 2 "$scratch/up.log" | head -n 1
+# afresh: nothing is left of the run before.
+afresh() {
+  if [ -n "$extender" ]; then
+    rigtool clear
+    return
+  fi
+  "$top/tests/upstream/controlplane" down --dir "$rig" >/dev/null
+  rm -rf "$rig"
+  up
+}
 rigtool() {
   local command=$1
   shift
@@ -156,7 +170,7 @@ if [ -n "$rate" ]; then
       stop
       rigtool check --want "$pods" >"$scratch/check.log" 2>&1 || { echo "$who, run $run: the answers are wrong" >&2; cat "$scratch/check.log" >&2; exit 1; }
       echo "| $run | $who | $(figure cpu_us_per_pod "$scratch/$who-$run") |"
-      [ "$run/$who" = "$runs/berth" ] || rigtool clear
+      [ "$run/$who" = "$runs/berth" ] || afresh
     done
   done
   exit 0
@@ -191,7 +205,7 @@ for ((run = 1; run <= runs; run++)); do
     for name in $names; do printf ' %s |' "$(figure "$name" "$out")"; done
     if [ -n "$extender" ]; then printf ' %s |' "$heard"; fi
     printf '\n'
-    [ "$run/$who" = "$runs/berth" ] || rigtool clear
+    [ "$run/$who" = "$runs/berth" ] || afresh
   done
 done
 status=0

@@ -16,7 +16,7 @@ using client::WatchEvent;
 
 namespace {
 
-std::string KeyOf(std::string_view ns, std::string_view name) {
+std::string StoredName(std::string_view ns, std::string_view name) {
   std::string key(ns);
   if (!ns.empty()) key += '/';
   return key.append(name);
@@ -56,7 +56,7 @@ PodEntry* InstantCluster::Put(const ClusterObject& object) {
   if (const auto* pod = std::get_if<Ptr<Pod>>(&object)) return PutPod(*pod);
   const Kind kind = KindOf(object);
   ObjectMeta meta = MetaOf(object);
-  const auto [slot, added] = shelf(kind).try_emplace(KeyOf(meta.namespace_, meta.name), object);
+  const auto [slot, added] = shelf(kind).try_emplace(StoredName(meta.namespace_, meta.name), object);
   size_ += added;
   if (!added) meta.uid = MetaOf(slot->second).uid;
   meta.creation_time = added ? clock_.Now() : MetaOf(slot->second).creation_time;
@@ -69,7 +69,7 @@ PodEntry* InstantCluster::Put(const ClusterObject& object) {
 }
 
 PodEntry* InstantCluster::PutPod(const Ptr<Pod>& pod) {
-  const auto [slot, added] = pods_.try_emplace(KeyOf(pod->namespace_(), pod->name()));
+  const auto [slot, added] = pods_.try_emplace(StoredName(pod->namespace_(), pod->name()));
   PodEntry& entry = slot->second;
   size_ += added;
   auto now = std::make_shared<Pod>(*pod);
@@ -101,7 +101,7 @@ void InstantCluster::Change(PodEntry& entry, Fn&& fn) {
 
 bool InstantCluster::Remove(Kind kind, std::string_view ns, std::string_view name) {
   if (kind == Kind::kPod) {
-    PodEntry* entry = FindPod(KeyOf(ns, name));
+    PodEntry* entry = FindPod(StoredName(ns, name));
     if (!entry) return false;
     if (!entry->finalizers) {
       ErasePod(*entry->pod);
@@ -110,7 +110,7 @@ bool InstantCluster::Remove(Kind kind, std::string_view ns, std::string_view nam
     }
     return true;
   }
-  const auto it = shelf(kind).find(KeyOf(ns, name));
+  const auto it = shelf(kind).find(StoredName(ns, name));
   if (it == shelf(kind).end()) return false;
   const ClusterObject object = std::move(it->second);
   shelf(kind).erase(it);
@@ -121,7 +121,7 @@ bool InstantCluster::Remove(Kind kind, std::string_view ns, std::string_view nam
 }
 
 void InstantCluster::ErasePod(const Pod& pod) {
-  const auto it = pods_.find(KeyOf(pod.namespace_(), pod.name()));
+  const auto it = pods_.find(StoredName(pod.namespace_(), pod.name()));
   const Ptr<Pod> last = std::move(it->second.pod);
   pods_.erase(it);
   --size_;
@@ -129,7 +129,7 @@ void InstantCluster::ErasePod(const Pod& pod) {
 }
 
 bool InstantCluster::Has(Kind kind, std::string_view ns, std::string_view name) const {
-  const std::string key = KeyOf(ns, name);
+  const std::string key = StoredName(ns, name);
   return kind == Kind::kPod ? pods_.contains(key) : shelf(kind).contains(key);
 }
 
@@ -155,9 +155,25 @@ std::vector<PodEntry*> InstantCluster::PodsIn(const std::string& ns) {
 // The scheduler's side.
 
 bool InstantCluster::Serve() {
-  const std::vector<std::function<void()>> asked = std::exchange(asked_, {});
-  for (const std::function<void()>& request : asked) request();
-  return !asked.empty();
+  std::swap(asked_, served_);
+  for (const auto& [what, place] : served_.order) {
+    switch (what) {
+      case Asked::What::kBinding:
+        Serve(served_.bindings.all[place]);
+        break;
+      case Asked::What::kStatus:
+        Serve(served_.statuses.all[place]);
+        break;
+      case Asked::What::kOther:
+        served_.others[place]();
+        break;
+    }
+  }
+  const bool any = !served_.order.empty();
+  served_.order.clear();
+  served_.bindings.used = served_.statuses.used = 0;
+  served_.others.clear();
+  return any;
 }
 
 void InstantCluster::Tell(WatchEvent::Type type, const ClusterObject& object, const std::string& version) {
@@ -170,7 +186,7 @@ void InstantCluster::Tell(WatchEvent::Type type, const ClusterObject& object, co
 }
 
 void InstantCluster::List(Kind kind, std::function<void(client::ListAnswer)> done) {
-  asked_.emplace_back([this, kind, done = std::move(done)] {
+  Ask([this, kind, done = std::move(done)] {
     client::ListAnswer answer;
     answer.resource_version = std::to_string(version_);
     for (const auto& [key, object] : shelf(kind)) answer.objects.push_back(object);
@@ -203,47 +219,58 @@ std::unique_ptr<client::Watch> InstantCluster::StartWatch(Kind kind, const std::
 
 void InstantCluster::GetPod(const std::string& ns, const std::string& name,
                             std::function<void(const ApiStatus&, Ptr<Pod>)> done) {
-  asked_.emplace_back([this, pod = ObjectName{ns, name, ""}, done = std::move(done)] {
-    const PodEntry* entry = FindPod(KeyOf(pod.namespace_, pod.name));
+  Ask([this, pod = ObjectName{ns, name, ""}, done = std::move(done)] {
+    const PodEntry* entry = FindPod(StoredName(pod.namespace_, pod.name));
     const Ptr<Pod> found = entry ? entry->pod : nullptr;
     inbox_.Post([done, found, status = client::CheckIncarnation(pod, found.get())] { done(status, found); });
   });
 }
 
 template <class Fn>
-void InstantCluster::Write(const ObjectName& pod, const client::Answer& done, Fn&& write) {
-  PodEntry* entry = FindPod(KeyOf(pod.namespace_, pod.name));
+void InstantCluster::Write(const ObjectName& pod, client::Answer done, Fn&& write) {
+  PodEntry* entry = FindPod(StoredName(pod.namespace_, pod.name));
   ApiStatus status = client::CheckIncarnation(pod, entry ? entry->pod.get() : nullptr);
   if (status.ok()) status = write(*entry);
-  inbox_.Post([done, status = std::move(status)] { done(status); });
+  inbox_.Post([done = std::move(done), status = std::move(status)] { done(status); });
 }
 
 void InstantCluster::Bind(const ObjectName& pod, const std::string& node, client::Answer done) {
-  asked_.emplace_back([this, pod, node, done = std::move(done)] {
-    Write(pod, done, [&](PodEntry& entry) {
-      ApiStatus status = client::CheckBinding(*entry.pod, node);
-      if (!status.ok()) return status;
-      const auto found = shelf(Kind::kNode).find(node);
-      const Node* const known = found != shelf(Kind::kNode).end() ? std::get<Ptr<Node>>(found->second).get() : nullptr;
-      Change(entry, [&](Pod& bound) { client::ApplyBinding(node, known, bound); });
-      if (on_bound) on_bound(entry);
-      return ApiStatus{201, ""};
-    });
+  asked_.order.emplace_back(Asked::What::kBinding, asked_.bindings.used);
+  Binding& binding = asked_.bindings.Next();
+  binding.pod = pod;
+  binding.node = node;
+  binding.done = std::move(done);
+}
+
+void InstantCluster::Serve(Binding& binding) {
+  Write(binding.pod, std::move(binding.done), [&](PodEntry& entry) {
+    ApiStatus status = client::CheckBinding(*entry.pod, binding.node);
+    if (!status.ok()) return status;
+    const auto found = shelf(Kind::kNode).find(binding.node);
+    const Node* const known = found != shelf(Kind::kNode).end() ? std::get<Ptr<Node>>(found->second).get() : nullptr;
+    Change(entry, [&](Pod& bound) { client::ApplyBinding(binding.node, known, bound); });
+    if (on_bound) on_bound(entry);
+    return ApiStatus{201, ""};
   });
 }
 
 void InstantCluster::PatchPodStatus(const client::PodStatusPatch& patch, client::Answer done) {
-  asked_.emplace_back([this, patch, done = std::move(done)] {
-    Write(patch.pod, done, [&](PodEntry& entry) {
-      if (client::ChangesStatus(patch, *entry.pod))
-        Change(entry, [&](Pod& patched) { client::ApplyStatus(patch, patched); });
-      return ApiStatus{};
-    });
+  asked_.order.emplace_back(Asked::What::kStatus, asked_.statuses.used);
+  StatusWrite& write = asked_.statuses.Next();
+  write.patch = patch;
+  write.done = std::move(done);
+}
+
+void InstantCluster::Serve(StatusWrite& write) {
+  Write(write.patch.pod, std::move(write.done), [&](PodEntry& entry) {
+    if (client::ChangesStatus(write.patch, *entry.pod))
+      Change(entry, [&](Pod& patched) { client::ApplyStatus(write.patch, patched); });
+    return ApiStatus{};
   });
 }
 
 void InstantCluster::DeletePod(const ObjectName& pod, client::Answer done) {
-  asked_.emplace_back([this, pod, done = std::move(done)] {
+  Ask([this, pod, done = std::move(done)] {
     Write(pod, done, [&](PodEntry& entry) {
       ErasePod(*entry.pod);
       return ApiStatus{};
@@ -253,12 +280,12 @@ void InstantCluster::DeletePod(const ObjectName& pod, client::Answer done) {
 
 template <class T>
 Ptr<T> InstantCluster::Find(std::string_view ns, std::string_view name) const {
-  const auto it = shelf(InfoOf<T>().kind).find(KeyOf(ns, name));
+  const auto it = shelf(InfoOf<T>().kind).find(StoredName(ns, name));
   return it == shelf(InfoOf<T>().kind).end() ? nullptr : std::get<Ptr<T>>(it->second);
 }
 
 void InstantCluster::PatchVolume(const VolumeClaimPatch& patch, client::VersionAnswer done) {
-  asked_.emplace_back([this, patch, done = std::move(done)] {
+  Ask([this, patch, done = std::move(done)] {
     const auto before = Find<PersistentVolume>("", patch.volume);
     const ApiStatus status = client::CheckVersion(patch, before.get());
     if (!status.ok()) return inbox_.Post([done, status] { done(status, ""); });
@@ -278,7 +305,7 @@ void InstantCluster::PatchVolume(const VolumeClaimPatch& patch, client::VersionA
 }
 
 void InstantCluster::PatchClaim(const ClaimNodePatch& patch, client::VersionAnswer done) {
-  asked_.emplace_back([this, patch, done = std::move(done)] {
+  Ask([this, patch, done = std::move(done)] {
     const auto before = Find<PersistentVolumeClaim>(patch.namespace_, patch.name);
     const ApiStatus status = client::CheckVersion(patch, before.get());
     if (!status.ok()) return inbox_.Post([done, status] { done(status, ""); });
@@ -291,7 +318,7 @@ void InstantCluster::PatchClaim(const ClaimNodePatch& patch, client::VersionAnsw
 
 void InstantCluster::GetLease(const std::string&, const std::string& name,
                               std::function<void(const ApiStatus&, const client::Lease&)> done) {
-  asked_.emplace_back([this, name, done = std::move(done)] {
+  Ask([this, name, done = std::move(done)] {
     inbox_.Post([name, done] { done({404, "leases \"" + name + "\" not found"}, {}); });
   });
 }

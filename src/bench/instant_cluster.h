@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "api/defaults.h"
@@ -48,6 +49,7 @@ class InstantCluster final : public client::ClusterApi {
   bool Has(Kind kind, std::string_view ns, std::string_view name) const;
 
   // Does what was asked for since the last call; answers and news are in the inbox then. False: nothing was asked.
+  // REQUIRES: not called within on_bound.
   bool Serve();
   // A binding was accepted; may be empty.
   std::function<void(PodEntry&)> on_bound;
@@ -87,8 +89,42 @@ class InstantCluster final : public client::ClusterApi {
   struct Watcher;
   class WatchHandle;
 
+  // What was asked for, in order. Bindings and patches of statuses, which come by the thousand, are copied into records
+  // that are used again and again: that is counted as the scheduler's work, and should cost as little as it can.
+  struct Binding {
+    client::ObjectName pod;
+    std::string node;
+    client::Answer done;
+  };
+  struct StatusWrite {
+    client::PodStatusPatch patch;
+    client::Answer done;
+  };
+  template <class T>
+  struct Records {
+    std::vector<T> all;
+    size_t used = 0;
+    T& Next() {
+      if (used == all.size()) all.emplace_back();
+      return all[used++];
+    }
+  };
+  struct Asked {
+    enum class What : uint8_t { kBinding, kStatus, kOther };
+    std::vector<std::pair<What, size_t>> order;  // and the place among those of its sort
+    Records<Binding> bindings;
+    Records<StatusWrite> statuses;
+    std::vector<std::function<void()>> others;
+  };
+  void Ask(std::function<void()> request) {
+    asked_.order.emplace_back(Asked::What::kOther, asked_.others.size());
+    asked_.others.push_back(std::move(request));
+  }
+  void Serve(Binding& binding);
+  void Serve(StatusWrite& write);
+
   void TakeEvent(client::Answer done) {
-    if (done) asked_.emplace_back([this, done = std::move(done)] { inbox_.Post([done] { done({}); }); });
+    if (done) Ask([this, done = std::move(done)] { inbox_.Post([done] { done({}); }); });
   }
   ByName<ClusterObject>& shelf(Kind kind) { return shelves_[static_cast<size_t>(kind)]; }
   const ByName<ClusterObject>& shelf(Kind kind) const { return shelves_[static_cast<size_t>(kind)]; }
@@ -100,7 +136,7 @@ class InstantCluster final : public client::ClusterApi {
   void Change(PodEntry& entry, Fn&& fn);
   // Does `write` to the pod, if it is still that one, and answers what it says.
   template <class Fn>
-  void Write(const client::ObjectName& pod, const client::Answer& done, Fn&& write);
+  void Write(const client::ObjectName& pod, client::Answer done, Fn&& write);
   void Tell(client::WatchEvent::Type type, const ClusterObject& object, const std::string& version);
   void RefreshClasses();
   // The stored object; null when there is none.
@@ -113,7 +149,7 @@ class InstantCluster final : public client::ClusterApi {
   std::array<ByName<ClusterObject>, kKindCount> shelves_;  // of pods: empty
   std::array<std::vector<std::shared_ptr<Watcher>>, kKindCount> watchers_;
   std::array<uint64_t, kKindCount> changed_{};  // the version of the latest change
-  std::vector<std::function<void()>> asked_;
+  Asked asked_, served_;
   std::unique_ptr<PriorityClasses> classes_;
   uint64_t version_ = 1;
   size_t size_ = 0;

@@ -10,8 +10,6 @@ namespace {
 
 constexpr Duration kSample = Duration::Seconds(1);
 
-double SecondsOf(Duration duration) { return static_cast<double>(duration.ns) / 1e9; }
-
 }  // namespace
 
 std::vector<double> ThroughputSamples(const std::vector<Time>& bindings, Time began, Time ended) {
@@ -70,11 +68,11 @@ Error LiveMeasurement::Stop(Time now, size_t nodes) {
   if (!on()) return Error("no metrics are being collected");
   selector_.reset();
   LiveFigures& live = *result_.live;
-  live.window_s += SecondsOf(now - began_);
+  live.window_s += (now - began_).seconds();
   live.bound += bindings_.size();
   if (!bindings_.empty()) {
-    live.first_binding_s = SecondsOf(bindings_.front() - began_);
-    live.last_binding_s = SecondsOf(bindings_.back() - began_);
+    live.first_binding_s = (bindings_.front() - began_).seconds();
+    live.last_binding_s = (bindings_.back() - began_).seconds();
   }
   const std::vector<double> samples = ThroughputSamples(bindings_, began_, now);
   samples_.insert(samples_.end(), samples.begin(), samples.end());

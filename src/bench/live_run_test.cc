@@ -55,6 +55,8 @@ class LiveRunTest : public ::testing::Test {
   }
 
   const util::SteadyClock clock_;
+  // A request of a run that was interrupted may reach the cluster after it: what on_request writes outlives it.
+  std::atomic<int> interruptions_ = 0;
   FakeCluster cluster_;
   LiveRunOptions options_;
   std::string folder_;
@@ -158,13 +160,12 @@ TEST_F(LiveRunTest, ARefusedObjectEndsTheRunAndTheRestGoes) {
 }
 
 TEST_F(LiveRunTest, AnInterruptedRunDeletesWhatItMade) {
-  std::atomic<int> interruptions = 0;
-  options_.interruptions = &interruptions;
+  options_.interruptions = &interruptions_;
   std::vector<std::string> told;
   options_.warn = [&](const std::string& sentence) { told.push_back(sentence); };
   cluster_.binds = false;
-  cluster_.on_request = [&](const client::FakeRequest& request) {
-    if (request.method == "POST" && request.target.find("/pods") != std::string::npos) interruptions = 1;
+  cluster_.on_request = [this](const client::FakeRequest& request) {
+    if (request.method == "POST" && request.target.find("/pods") != std::string::npos) interruptions_ = 1;
   };
   EXPECT_EQ(ErrorOf(kSmall), "[0].workloadTemplate[1]: interrupted");
   EXPECT_THAT(told, Contains(HasSubstr("interrupted: what was made is deleted first")));
@@ -172,10 +173,9 @@ TEST_F(LiveRunTest, AnInterruptedRunDeletesWhatItMade) {
 }
 
 TEST_F(LiveRunTest, ASecondInterruptionLeavesTheRestAndNamesIt) {
-  std::atomic<int> interruptions = 0;
-  options_.interruptions = &interruptions;
-  cluster_.on_request = [&](const client::FakeRequest& request) {
-    if (request.method == "DELETE") interruptions = 2;
+  options_.interruptions = &interruptions_;
+  cluster_.on_request = [this](const client::FakeRequest& request) {
+    if (request.method == "DELETE") interruptions_ = 2;
   };
   const LiveOutcome outcome = Run(kSmall);
   EXPECT_THAT(outcome.left, Contains("Namespace namespace-1"));

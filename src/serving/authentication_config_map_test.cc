@@ -33,18 +33,17 @@ class AuthenticationConfigMapTest : public ReviewTest {
     targets_.request_headers = std::make_shared<RequestHeaderRules>(
         std::make_shared<TrustedAuthorities>("requestheader-client-ca-file"), RequestHeaderNames{});
   }
-  ~AuthenticationConfigMapTest() override {
+  void End() override {
     map_ = nullptr;
-    Close();
+    ReviewTest::End();
   }
-  void Make(client::FakeApiServer::Answer answer) {
-    map_ = nullptr;
-    Close();
-    Serve(std::move(answer));
+  Serving Make(client::FakeApiServer::Answer answer) {
+    Begin(std::move(answer));
     ConfigMapOptions options;
     options.first_wait = options.longest_wait = Duration::Millis(1);
     options.warn = [this](const std::string& sentence) { warnings_.Put(sentence); };
     map_ = std::make_unique<AuthenticationConfigMap>(*link_, targets_, options);
+    return Serving(*this);
   }
   std::vector<std::string> Users() { return targets_.request_headers->names()->user; }
   bool HasClients() { return targets_.client_authorities->Current() != nullptr; }
@@ -56,7 +55,7 @@ class AuthenticationConfigMapTest : public ReviewTest {
 };
 
 TEST_F(AuthenticationConfigMapTest, IsReadByName) {
-  Make([&](const client::FakeRequest&) {
+  const Serving serving = Make([&](const client::FakeRequest&) {
     return client::FakeReply{200,
                              ConfigMap("7", {{"client-ca-file", one_},
                                              {"requestheader-client-ca-file", two_},
@@ -78,24 +77,28 @@ TEST_F(AuthenticationConfigMapTest, IsReadByName) {
 }
 
 TEST_F(AuthenticationConfigMapTest, NoneIsNoErrorAndOthersAre) {
-  Make([](const client::FakeRequest&) { return client::FakeReply{404, client::StatusJson(404, "none"), ""}; });
+  const Serving serving = Make([](const client::FakeRequest&) {
+    return client::FakeReply{404, client::StatusJson(404, "none"), ""};
+  });
   EXPECT_TRUE(map_->ReadOnce().ok());
   EXPECT_FALSE(HasClients());
-  Make([](const client::FakeRequest&) { return client::FakeReply{403, client::StatusJson(403, "forbidden"), ""}; });
+  const Serving again = Make([](const client::FakeRequest&) {
+    return client::FakeReply{403, client::StatusJson(403, "forbidden"), ""};
+  });
   EXPECT_EQ(map_->ReadOnce().text(), "forbidden");
   EXPECT_THAT(warnings_.Wait(1).at(0), HasSubstr("Usually fixed by 'kubectl create rolebinding"));
   for (const char* body : {"", "[]", "{\"data\":", "\xff"}) {
-    Make([&](const client::FakeRequest&) { return client::FakeReply{200, body, ""}; });
+    const Serving each = Make([&](const client::FakeRequest&) { return client::FakeReply{200, body, ""}; });
     EXPECT_EQ(map_->ReadOnce().text(), "the API server's answer is not a JSON object") << body;
   }
 }
 
 TEST_F(AuthenticationConfigMapTest, NamesThatMakeNoSenseAreAnErrorAndAuthoritiesAreTold) {
-  Make([&](const client::FakeRequest&) {
+  const Serving serving = Make([&](const client::FakeRequest&) {
     return client::FakeReply{200, ConfigMap("7", {{"requestheader-username-headers", "[1]"}}), ""};
   });
   EXPECT_THAT(map_->ReadOnce().text(), HasSubstr("requestheader-username-headers: must be a list of strings in JSON"));
-  Make([&](const client::FakeRequest&) {
+  const Serving again = Make([&](const client::FakeRequest&) {
     return client::FakeReply{200, ConfigMap("7", {{"requestheader-client-ca-file", "no PEM"}}), ""};
   });
   EXPECT_TRUE(map_->ReadOnce().ok());
@@ -105,7 +108,7 @@ TEST_F(AuthenticationConfigMapTest, NamesThatMakeNoSenseAreAnErrorAndAuthorities
 
 TEST_F(AuthenticationConfigMapTest, ChangesApplyAsTheyCome) {
   std::atomic<int> lists = 0;
-  Make([&](const client::FakeRequest&) {
+  const Serving serving = Make([&](const client::FakeRequest&) {
     ++lists;
     return client::FakeReply{
         200,
@@ -143,7 +146,7 @@ TEST_F(AuthenticationConfigMapTest, ChangesApplyAsTheyCome) {
 
 TEST_F(AuthenticationConfigMapTest, IsAskedForUntilItComes) {
   std::atomic<int> lists = 0;
-  Make([&](const client::FakeRequest&) {
+  const Serving serving = Make([&](const client::FakeRequest&) {
     if (++lists < 4) return client::FakeReply{lists == 2 ? 200 : 403, "{}", ""};
     return client::FakeReply{200, client::ListJson("ConfigMapList", "10", {ConfigMap("7", {{"client-ca-file", one_}})}),
                              ""};
@@ -156,7 +159,7 @@ TEST_F(AuthenticationConfigMapTest, IsAskedForUntilItComes) {
 
 TEST_F(AuthenticationConfigMapTest, ARefusedWatchIsListedAgain) {
   std::atomic<int> lists = 0;
-  Make([&](const client::FakeRequest&) {
+  const Serving serving = Make([&](const client::FakeRequest&) {
     ++lists;
     return client::FakeReply{200, client::ListJson("ConfigMapList", "10", {}), ""};
   });
@@ -166,7 +169,7 @@ TEST_F(AuthenticationConfigMapTest, ARefusedWatchIsListedAgain) {
 }
 
 TEST_F(AuthenticationConfigMapTest, WhateverAWatchSaysNothingBreaks) {
-  Make([&](const client::FakeRequest&) {
+  const Serving serving = Make([&](const client::FakeRequest&) {
     return client::FakeReply{200, client::ListJson("ConfigMapList", "10", {}), ""};
   });
   map_->Start();

@@ -30,9 +30,9 @@ TEST(AllowedPathsTest, WholeOnesAndBeginnings) {
 
 class AuthorizerTest : public ReviewTest {
  protected:
-  void Make(client::FakeApiServer::Answer answer, Duration keep_allowed = Duration::Seconds(10),
-            Duration keep_denied = Duration::Seconds(10)) {
-    Serve(std::move(answer));
+  Serving Make(client::FakeApiServer::Answer answer, Duration keep_allowed = Duration::Seconds(10),
+               Duration keep_denied = Duration::Seconds(10)) {
+    Begin(std::move(answer));
     ReviewOptions options;
     options.kind = "SubjectAccessReview";
     options.path = "/apis/authorization.k8s.io/v1/subjectaccessreviews?timeout=10s";
@@ -40,8 +40,8 @@ class AuthorizerTest : public ReviewTest {
     reviews_ = std::make_unique<ReviewClient>(*link_, options);
     authorizer_ = std::make_unique<Authorizer>(*AllowedPaths::Parse({"/healthz"}), reviews_.get(), keep_allowed,
                                                keep_denied, clock_);
+    return Serving(*this);
   }
-  ~AuthorizerTest() override { Close(); }
   AccessAnswer Ask(const UserInfo& user, const std::string& path = "/metrics", const std::string& verb = "get") {
     Box<AccessAnswer> box;
     authorizer_->Authorize(user, verb, path, [&](const AccessAnswer& answer) { box.Put(answer); });
@@ -55,14 +55,15 @@ class AuthorizerTest : public ReviewTest {
 client::FakeReply AccessReply(const std::string& status) { return {201, AccessReviewJson(status), ""}; }
 
 TEST_F(AuthorizerTest, MastersAndAllowedPathsNeedNoReview) {
-  Make([](const client::FakeRequest&) { return client::FakeReply{500, "", ""}; });
+  const Serving serving = Make([](const client::FakeRequest&) { return client::FakeReply{500, "", ""}; });
   EXPECT_TRUE(Ask({"root", "", {"x", "system:masters"}, {}}).allowed);
   EXPECT_TRUE(Ask({"nobody", "", {}, {}}, "/healthz").allowed);
   EXPECT_TRUE(server_->requests().empty());
 }
 
 TEST_F(AuthorizerTest, TheQuestionHasEverythingThatIsKnown) {
-  Make([](const client::FakeRequest&) { return AccessReply(R"({"allowed":true,"reason":"RBAC"})"); });
+  const Serving serving =
+      Make([](const client::FakeRequest&) { return AccessReply(R"({"allowed":true,"reason":"RBAC"})"); });
   EXPECT_TRUE(Ask({"bob", "u7", {"g1", "system:authenticated"}, {{"foo", {"x"}}, {"bar", {}}}}).allowed);
   EXPECT_EQ(server_->requests().at(0).body,
             R"({"kind":"SubjectAccessReview","apiVersion":"authorization.k8s.io/v1","metadata":{},"spec":{)"
@@ -74,7 +75,7 @@ TEST_F(AuthorizerTest, TheQuestionHasEverythingThatIsKnown) {
 
 TEST_F(AuthorizerTest, AnswersAreKeptByTheWholeQuestion) {
   std::atomic<int> count = 0;
-  Make(
+  const Serving serving = Make(
       [&](const client::FakeRequest& request) {
         ++count;
         return AccessReply(request.body.find("\"bob\"") != std::string::npos ? R"({"allowed":true})"
@@ -100,7 +101,7 @@ TEST_F(AuthorizerTest, AnswersAreKeptByTheWholeQuestion) {
 
 TEST_F(AuthorizerTest, ALongPathIsNotKept) {
   std::atomic<int> count = 0;
-  Make([&](const client::FakeRequest&) {
+  const Serving serving = Make([&](const client::FakeRequest&) {
     ++count;
     return AccessReply(R"({"allowed":false})");
   });
@@ -112,7 +113,7 @@ TEST_F(AuthorizerTest, ALongPathIsNotKept) {
 
 TEST_F(AuthorizerTest, ALongReasonIsNotKept) {
   std::atomic<int> count = 0;
-  Make([&](const client::FakeRequest&) {
+  const Serving serving = Make([&](const client::FakeRequest&) {
     ++count;
     return AccessReply(R"({"allowed":false,"reason":")" + std::string(Authorizer::kLongReason, 'r') + "\"}");
   });
@@ -123,7 +124,7 @@ TEST_F(AuthorizerTest, ALongReasonIsNotKept) {
 
 TEST_F(AuthorizerTest, AFailureIsAProblemAndNotKept) {
   std::atomic<int> count = 0;
-  Make([&](const client::FakeRequest&) {
+  const Serving serving = Make([&](const client::FakeRequest&) {
     ++count;
     return client::FakeReply{403, client::StatusJson(403, "injected"), ""};
   });
@@ -135,7 +136,8 @@ TEST_F(AuthorizerTest, AFailureIsAProblemAndNotKept) {
 }
 
 TEST_F(AuthorizerTest, DeniedGoesBeforeAllowed) {
-  Make([&](const client::FakeRequest&) { return AccessReply(R"({"allowed":true,"denied":true})"); });
+  const Serving serving =
+      Make([&](const client::FakeRequest&) { return AccessReply(R"({"allowed":true,"denied":true})"); });
   const AccessAnswer answer = Ask({"bob", "", {}, {}});
   EXPECT_FALSE(answer.allowed);
   EXPECT_EQ(answer.problem.text(), "webhook subject access review returned both allow and deny response");

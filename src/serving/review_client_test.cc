@@ -26,7 +26,6 @@ class ReviewClientTest : public ReviewTest {
     options.on_answer = [this](std::string_view code, double) { codes_.Put(std::string(code)); };
     return options;
   }
-  ~ReviewClientTest() override { Close(); }
   ReviewClient& Reviews(ReviewOptions options) {
     kept_ = std::make_unique<ReviewClient>(*link_, std::move(options));
     return *kept_;
@@ -44,7 +43,9 @@ class ReviewClientTest : public ReviewTest {
 };
 
 TEST_F(ReviewClientTest, TheStatusIsTheAnswer) {
-  Serve([](const client::FakeRequest&) { return client::FakeReply{201, TokenReviewJson(R"({"a":1})"), ""}; });
+  const Serving serving = Serve([](const client::FakeRequest&) {
+    return client::FakeReply{201, TokenReviewJson(R"({"a":1})"), ""};
+  });
   ReviewClient& reviews = Reviews(Options());
   EXPECT_EQ(Ask(reviews), R"({"a":1})");
   const auto request = server_->requests().at(0);
@@ -57,30 +58,27 @@ TEST_F(ReviewClientTest, TheStatusIsTheAnswer) {
 TEST_F(ReviewClientTest, WhatPassesIsAskedAgainFiveTimesInAll) {
   for (const int status : {429, 500, 504}) {
     std::atomic<int> count = 0;
-    Close();
-    Serve([&](const client::FakeRequest&) {
+    const Serving serving = Serve([&](const client::FakeRequest&) {
       if (++count == 5) return client::FakeReply{200, TokenReviewJson("{}"), ""};
       return client::FakeReply{status, client::StatusJson(status, "wait"), ""};
     });
     ReviewClient& reviews = Reviews(Options());
     EXPECT_EQ(Ask(reviews), "{}") << status;
     EXPECT_EQ(count, 5);
-    Close();
   }
   std::atomic<int> count = 0;
-  Serve([&](const client::FakeRequest&) {
+  const Serving serving = Serve([&](const client::FakeRequest&) {
     ++count;
     return client::FakeReply{500, client::StatusJson(500, "injected"), ""};
   });
   ReviewClient& reviews = Reviews(Options());
   EXPECT_EQ(Ask(reviews), "(injected)");
   EXPECT_EQ(count, 5);
-  Close();
 }
 
 TEST_F(ReviewClientTest, WhatDoesNotPassIsNotAskedAgain) {
   std::atomic<int> count = 0;
-  Serve([&](const client::FakeRequest&) {
+  const Serving serving = Serve([&](const client::FakeRequest&) {
     ++count;
     return client::FakeReply{403, client::StatusJson(403, "you may not"), ""};
   });
@@ -91,7 +89,7 @@ TEST_F(ReviewClientTest, WhatDoesNotPassIsNotAskedAgain) {
 
 TEST_F(ReviewClientTest, ABrokenConnectionIsReplacedOnce) {
   std::atomic<int> count = 0;
-  Serve([&](const client::FakeRequest&) {
+  const Serving serving = Serve([&](const client::FakeRequest&) {
     if (++count == 2) return client::FakeReply{0, "", ""};  // closes without a word
     return client::FakeReply{200, TokenReviewJson("{}"), ""};
   });
@@ -107,17 +105,15 @@ TEST_F(ReviewClientTest, ABrokenConnectionIsReplacedOnce) {
 TEST_F(ReviewClientTest, AnAnswerThatIsNoReviewIsAnError) {
   for (const char* body : {"", "{", "null", "[]", "{}", R"({"kind":"Status","status":"Success"})",
                            R"({"kind":"TokenReview"})", R"({"kind":"TokenReview","status":1})", "\xff"}) {
-    Close();
-    Serve([&](const client::FakeRequest&) { return client::FakeReply{200, body, ""}; });
+    const Serving serving = Serve([&](const client::FakeRequest&) { return client::FakeReply{200, body, ""}; });
     ReviewClient& reviews = Reviews(Options());
     EXPECT_EQ(Ask(reviews), "(the API server's answer is not a TokenReview with a status)") << body;
-    Close();
   }
 }
 
 TEST_F(ReviewClientTest, ThereAreNeverTooManyUnderWay) {
   Gate gate;
-  Serve([&](const client::FakeRequest&) {
+  const Serving serving = Serve([&](const client::FakeRequest&) {
     gate.Wait();
     return client::FakeReply{200, TokenReviewJson("{}"), ""};
   });
@@ -140,7 +136,7 @@ TEST_F(ReviewClientTest, ThereAreNeverTooManyUnderWay) {
 
 TEST_F(ReviewClientTest, ItsTimeIsBounded) {
   Gate gate;
-  Serve([&](const client::FakeRequest&) {
+  const Serving serving = Serve([&](const client::FakeRequest&) {
     gate.Wait();
     return client::FakeReply{200, TokenReviewJson("{}"), ""};
   });
@@ -149,11 +145,12 @@ TEST_F(ReviewClientTest, ItsTimeIsBounded) {
   ReviewClient& reviews = Reviews(options);
   EXPECT_THAT(Ask(reviews), testing::StartsWith("("));
   gate.Open();
-  Close();
 }
 
 TEST_F(ReviewClientTest, WhatIsUnderWayEndsWithTheLink) {
-  Serve([&](const client::FakeRequest&) { return client::FakeReply{500, client::StatusJson(500, "wait"), ""}; });
+  const Serving serving = Serve([&](const client::FakeRequest&) {
+    return client::FakeReply{500, client::StatusJson(500, "wait"), ""};
+  });
   ReviewOptions options = Options();
   options.retries.first_wait = Duration::Seconds(3600);
   ReviewClient& reviews = Reviews(options);

@@ -64,12 +64,34 @@ class Box {
 
 class ReviewTest : public ::testing::Test {
  protected:
+  // While it lives, the server answers. A test has it after what its answers share with it, so that a late question
+  // finds nobody instead of variables that are gone.
+  class [[nodiscard]] Serving {
+   public:
+    explicit Serving(ReviewTest& test) : test_(test) {}
+    ~Serving() { test_.End(); }
+    Serving(const Serving&) = delete;
+    Serving& operator=(const Serving&) = delete;
+
+   private:
+    ReviewTest& test_;
+  };
+
   ~ReviewTest() override { Close(); }
-  void Serve(client::FakeApiServer::Answer answer) {
+  Serving Serve(client::FakeApiServer::Answer answer) {
+    Begin(std::move(answer));
+    return Serving(*this);
+  }
+  void Begin(client::FakeApiServer::Answer answer) {
+    End();
     server_ = std::make_unique<client::FakeApiServer>(std::move(answer));
     auto link = ApiLink::Connect(server_->config(), "test", nullptr);
     ASSERT_TRUE(link.ok()) << link.error().text();
     link_ = std::move(link).value();
+  }
+  virtual void End() {
+    Close();
+    server_ = nullptr;
   }
   void Close() {
     if (link_) link_->Close();

@@ -259,7 +259,10 @@ TEST_F(SecureServerTest, TheClusterSaysWhomToBelieve) {
            R"(","requestheader-username-headers":"[\"X-Remote-User\"]","requestheader-group-headers":)"
            R"("[\"X-Remote-Group\"]"}})";
   };
-  config_map_ = config_map(authority_.certificate_pem);
+  {
+    const std::lock_guard lock(mutex_);
+    config_map_ = config_map(authority_.certificate_pem);
+  }
   Start();
   EXPECT_EQ(Status("/metrics", {.identity = &admin_}), 200);
   EXPECT_EQ(Status("/metrics",
@@ -461,6 +464,8 @@ TEST_F(SecureServerTest, AFloodOfTokensDoesNotReachTheApiServerAllAtOnce) {
   const auto all = answers.Wait(20);
   EXPECT_EQ(std::count(all.begin(), all.end(), 401), 4);
   EXPECT_LE(reviews, 4);
+  server_ = nullptr;
+  api_ = nullptr;  // its answers use what ends here
 }
 
 TEST_F(SecureServerTest, ClientsThatComeBeforeItServesWait) {

@@ -16,8 +16,8 @@ namespace {
 
 class TokenAuthenticatorTest : public ReviewTest {
  protected:
-  void Make(client::FakeApiServer::Answer answer, Duration keep = Duration::Seconds(10)) {
-    Serve(std::move(answer));
+  Serving Make(client::FakeApiServer::Answer answer, Duration keep = Duration::Seconds(10)) {
+    Begin(std::move(answer));
     ReviewOptions options;
     options.kind = "TokenReview";
     options.path = "/apis/authentication.k8s.io/v1/tokenreviews";
@@ -25,8 +25,8 @@ class TokenAuthenticatorTest : public ReviewTest {
     options.most_under_way = 2;
     reviews_ = std::make_unique<ReviewClient>(*link_, options);
     tokens_ = std::make_unique<TokenAuthenticator>(*reviews_, keep, clock_);
+    return Serving(*this);
   }
-  ~TokenAuthenticatorTest() override { Close(); }
   TokenAnswer Ask(const std::string& token) {
     Box<TokenAnswer> box;
     tokens_->Authenticate(token, [&](const TokenAnswer& answer) { box.Put(answer); });
@@ -40,7 +40,7 @@ class TokenAuthenticatorTest : public ReviewTest {
 client::FakeReply TokenReply(const std::string& status) { return {201, TokenReviewJson(status), ""}; }
 
 TEST_F(TokenAuthenticatorTest, AUserIsWhoTheReviewSays) {
-  Make([](const client::FakeRequest&) {
+  const Serving serving = Make([](const client::FakeRequest&) {
     return TokenReply(R"({"authenticated":true,"user":{"username":"bob","uid":"7","groups":["g1","g2"],)"
                       R"("extra":{"k":["a","b"]}}})");
   });
@@ -54,7 +54,7 @@ TEST_F(TokenAuthenticatorTest, AUserIsWhoTheReviewSays) {
 
 TEST_F(TokenAuthenticatorTest, YesAndNoAreKeptForAWhile) {
   std::atomic<int> count = 0;
-  Make([&](const client::FakeRequest& request) {
+  const Serving serving = Make([&](const client::FakeRequest& request) {
     ++count;
     return TokenReply(request.body.find("good") != std::string::npos
                           ? R"({"authenticated":true,"user":{"username":"bob"}})"
@@ -72,7 +72,7 @@ TEST_F(TokenAuthenticatorTest, YesAndNoAreKeptForAWhile) {
 
 TEST_F(TokenAuthenticatorTest, WithoutTimeNothingIsKept) {
   std::atomic<int> count = 0;
-  Make(
+  const Serving serving = Make(
       [&](const client::FakeRequest&) {
         ++count;
         return TokenReply(R"({"authenticated":true,"user":{"username":"bob"}})");
@@ -85,7 +85,7 @@ TEST_F(TokenAuthenticatorTest, WithoutTimeNothingIsKept) {
 
 TEST_F(TokenAuthenticatorTest, WhatComesWithAProblemIsNotKept) {
   std::atomic<int> count = 0;
-  Make([&](const client::FakeRequest&) {
+  const Serving serving = Make([&](const client::FakeRequest&) {
     return ++count == 1 ? TokenReply(R"({"authenticated":false,"error":"invalid bearer token"})")
                         : client::FakeReply{403, client::StatusJson(403, "no rights"), ""};
   });
@@ -98,7 +98,7 @@ TEST_F(TokenAuthenticatorTest, WhatComesWithAProblemIsNotKept) {
 
 TEST_F(TokenAuthenticatorTest, AVeryLargeUserIsNotKept) {
   std::atomic<int> count = 0;
-  Make([&](const client::FakeRequest&) {
+  const Serving serving = Make([&](const client::FakeRequest&) {
     ++count;
     return TokenReply(R"({"authenticated":true,"user":{"username":"bob","groups":[")" +
                       std::string(TokenAuthenticator::kLargestKept, 'g') + R"("]}})");
@@ -111,7 +111,7 @@ TEST_F(TokenAuthenticatorTest, AVeryLargeUserIsNotKept) {
 TEST_F(TokenAuthenticatorTest, ThoseWhoAskTheSameShareAReview) {
   Gate gate;
   std::atomic<int> count = 0;
-  Make([&](const client::FakeRequest&) {
+  const Serving serving = Make([&](const client::FakeRequest&) {
     ++count;
     gate.Wait();
     return TokenReply(R"({"authenticated":true,"user":{"username":"bob"}})");
@@ -129,10 +129,10 @@ TEST_F(TokenAuthenticatorTest, ThoseWhoAskTheSameShareAReview) {
 }
 
 TEST_F(TokenAuthenticatorTest, FieldsOfAnotherTypeAreNothing) {
-  Make([](const client::FakeRequest&) { return TokenReply(R"({"authenticated":"true","user":[],"error":7})"); });
+  const Serving serving =
+      Make([](const client::FakeRequest&) { return TokenReply(R"({"authenticated":"true","user":[],"error":7})"); });
   EXPECT_FALSE(Ask("x").user);
-  Close();
-  Make([](const client::FakeRequest&) {
+  const Serving again = Make([](const client::FakeRequest&) {
     return TokenReply(R"({"authenticated":true,"user":{"username":1,"groups":"a","extra":{"k":"v"}}})");
   });
   const TokenAnswer answer = Ask("x");

@@ -8,6 +8,7 @@
 
 #include "berth/vectorized.h"
 #include "framework/call_timer.h"
+#include "framework/one_verdict.h"
 #include "framework/plugin_call.h"
 
 namespace berth::framework {
@@ -20,20 +21,6 @@ VerdictId Admissible(VerdictId id, VerdictTable& table) {
   const Verdict& verdict = table.Get(id);
   if (verdict.fits()) return kFitsId;
   return verdict.rejected() || verdict.code() == Code::kError ? id : table.Intern(Verdict::Fail(verdict.message()));
-}
-
-// Whether all slots that say anything say `id`.
-BERTH_VECTORIZED bool OnlyOne(const VerdictId* slots, size_t n, VerdictId id) {
-  VerdictId others = 0;
-  for (size_t i = 0; i < n; ++i) others |= (slots[i] ^ id) & (VerdictId{0} - VerdictId{slots[i] != kFitsId});
-  return others == 0;
-}
-
-// kFitsId when all slots say so.
-BERTH_VECTORIZED VerdictId AnyOf(const VerdictId* slots, size_t n) {
-  VerdictId any = kFitsId;
-  for (size_t i = 0; i < n; ++i) any |= slots[i];
-  return any;
 }
 
 // Rejects the active rows with a slot, all for the same reason, without a branch per row. Returns how many.
@@ -146,11 +133,11 @@ void CycleRun::FilterBatch(Row begin, std::span<uint8_t> active, std::span<Verdi
     CountCalls(profile_, entry.index, PluginFunction::kFilter, left);
     const Error error = CallFilter(profile_, entry, *this, states_.slots[entry.index].get(), batch, out);
     if (!error.ok()) std::fill(slots.begin(), slots.end(), table_.Intern(Verdict::Fail(error.text())));
-    const VerdictId any = AnyOf(slots.data(), slots.size());  // mostly nobody is rejected
-    clean = any == kFitsId;
+    const VerdictId one = OneVerdict(slots);
+    clean = one == kFitsId;
     if (clean) continue;
-    if (OnlyOne(slots.data(), slots.size(), any)) {
-      const VerdictId admissible = Admissible(any, table_);
+    if (one != kNotJudged) {
+      const VerdictId admissible = Admissible(one, table_);
       if (admissible != kFitsId)
         left -= TakeOne(slots.data(), slots.size(), active.data(), admissible, entry.index, verdicts.data(),
                         plugins.data());

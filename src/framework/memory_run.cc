@@ -11,6 +11,7 @@
 #include "berth/host/fit_error.h"
 #include "berth/host/snapshot_access.h"
 #include "framework/call_timer.h"
+#include "framework/one_verdict.h"
 #include "framework/plugin_call.h"
 
 namespace berth::framework {
@@ -283,23 +284,18 @@ bool MemoryRun::MarkAll() {
 bool MemoryRun::TakeVerdicts(Marks& marks, Row begin, std::span<const VerdictId> verdicts,
                              std::span<const uint16_t> plugins) {
   framework::Mark* const slots = marks.by_row.data() + begin;
-  VerdictId any = 0;
-  for (const VerdictId verdict : verdicts) any |= verdict;
-  if (any == kFitsId) {
+  const VerdictId one = OneVerdict(verdicts);
+  if (one == kFitsId) {
     std::fill_n(slots, verdicts.size(), kFitsMark);
     marks.counts[kFitsMark] += static_cast<uint32_t>(verdicts.size());
     return true;
   }
-  // Mostly one plugin has one reason; then there is no branch per row.
+  // Two plugins may say the same.
   const size_t first = static_cast<size_t>(
       std::find_if(verdicts.begin(), verdicts.end(), [](VerdictId id) { return id != kFitsId; }) - verdicts.begin());
-  const VerdictId one = verdicts[first];
   const uint16_t one_plugin = plugins[first];
-  VerdictId others = one == kNotJudged;
-  for (size_t i = 0; i < verdicts.size(); ++i) {
-    const VerdictId said = VerdictId{0} - VerdictId{verdicts[i] != kFitsId};
-    others |= said & ((verdicts[i] ^ one) | static_cast<VerdictId>(plugins[i] ^ one_plugin));
-  }
+  uint32_t others = one == kNotJudged;
+  for (size_t i = 0; i < verdicts.size(); ++i) others |= (verdicts[i] != kFitsId) & (plugins[i] != one_plugin);
   if (others == 0) {
     const std::optional<framework::Mark> named = Named(marks, memory_.position_of_[one_plugin], one);
     if (!named) return false;

@@ -6,17 +6,10 @@
 
 #include "berth/vectorized.h"
 #include "framework/memory_run.h"
+#include "framework/one_verdict.h"
 
 namespace berth::framework {
 namespace {
-
-// The verdict on all rows that do not fit; kFitsId when all do, kNotJudged when there are several.
-BERTH_VECTORIZED VerdictId OneOf(const VerdictId* verdicts, size_t n) {
-  VerdictId highest = kFitsId, others = 0;
-  for (size_t i = 0; i < n; ++i) highest = std::max(highest, verdicts[i]);
-  for (size_t i = 0; i < n; ++i) others |= (verdicts[i] ^ highest) & (VerdictId{0} - VerdictId{verdicts[i] != kFitsId});
-  return others == 0 ? highest : kNotJudged;
-}
 
 // Marks the rows that do not fit, without a branch per row. Returns how many.
 BERTH_VECTORIZED uint32_t MarkOne(const VerdictId* __restrict verdicts, size_t n, Mark mark, Mark* __restrict marks) {
@@ -67,7 +60,7 @@ bool MemoryRun::AskLive() {
       cycle_.FilterBatch(static_cast<Row>(begin), std::span(active).first(size), std::span(verdicts).first(size),
                          std::span(plugins).first(size), ask);
       if (only_fitting) {
-        const VerdictId one = OneOf(verdicts.data(), size);
+        const VerdictId one = OneVerdict(std::span(verdicts).first(size));
         if (one == kFitsId) continue;  // nobody is rejected
         if (one != kNotJudged) {
           const std::optional<framework::Mark> named = Named(work, position, one);

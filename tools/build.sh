@@ -10,14 +10,15 @@ export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file
 
 # berth_configure PRESET: prints CMake's words only when it fails.
 berth_configure() {
-  local tests=${BERTH_WITH_TESTS:-AUTO} werror=OFF log status=0
+  local tests=${BERTH_WITH_TESTS:-AUTO} werror=() log status=0
   # Said every time, so that nothing depends on what a cache remembers: ./test insists on the tests, ./run takes them along
   # when their libraries are there. Fuzzing has programs of its own.
   if [ "$1" = fuzz ]; then tests=OFF; fi
-  # Where BERTH_WERROR=ON says so, which CI does, its compiler being known. Sanitizers make a compiler warn of what is not.
-  if [ "$1" = release ]; then werror=${BERTH_WERROR:-OFF}; fi
+  # Where BERTH_WERROR=ON says so, which CI does, its compiler being known; a build folder keeps it, or a ./run after
+  # CI would compile everything again. Sanitizers make a compiler warn of what is not.
+  if [ "$1" = release ] && [ -n "${BERTH_WERROR-}" ]; then werror=("-DBERTH_WERROR=$BERTH_WERROR"); fi
   log=$(mktemp)
-  cmake --preset "$1" "-DBERTH_TESTS=$tests" "-DBERTH_WERROR=$werror" >"$log" 2>&1 || status=1
+  cmake --preset "$1" "-DBERTH_TESTS=$tests" ${werror[@]+"${werror[@]}"} >"$log" 2>&1 || status=1
   [ $status -eq 0 ] || cat "$log" >&2
   rm -f "$log"
   return $status

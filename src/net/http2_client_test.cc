@@ -224,7 +224,7 @@ TEST(Http2Client, GivesUpWhenTimeIsOverAndTellsTheServer) {
   const auto client = ClientOf(0, server.Options());
   EXPECT_EQ(Text(Ask(*client, Request("GET", "/fast"))), "ok");
   ClientRequest request = Request("POST", "/slow");
-  request.timeout = Duration::Millis(50);
+  request.timeout = Duration::Seconds(1);
   auto slow = SendTo(*client, request);
   request.path = "/half";
   auto half = SendTo(*client, request);
@@ -243,7 +243,7 @@ TEST(Http2Client, AConnectionThatWasSilentIsNotUsedAgain) {
   EXPECT_EQ(Text(Ask(*client, Request("GET", "/"))), "GET / ");
   ASSERT_TRUE(server.Do(0, [](Http2Peer& peer) { peer.deaf = true; }));
   ClientRequest request = Request("POST", "/");
-  request.timeout = Duration::Millis(100);
+  request.timeout = Duration::Seconds(1);
   EXPECT_EQ(Ask(*client, request).error().kind(), ErrorKind::kTimedOut);
   request.timeout = Duration::Seconds(20);
   EXPECT_EQ(Text(Ask(*client, request)), "POST / ");
@@ -374,17 +374,18 @@ TEST(Http2Stream, EndsWhenItIsSilentForTooLongOrDoesNotBegin) {
   });
   const auto client = ClientOf(0, server.Options());
   ClientRequest request = Request("GET", "/watch");
-  request.read_timeout = Duration::Millis(50);
+  request.read_timeout = Duration::Seconds(1);
   request.timeout = Duration::Seconds(20);
-  Heard heard;
+  Heard heard, never;
   const auto stream = heard.Start(*client, request);
+  ASSERT_TRUE(heard.WaitFor([&] { return heard.text == "abc"; }));
+  // Both wait at the same time, on the connection that is there by now.
+  request.path = "/never";
+  request.timeout = Duration::Seconds(1);
+  const auto other = never.Start(*client, request);
   ASSERT_TRUE(heard.WaitForEnd());
   EXPECT_EQ(heard.text, "abc");
   EXPECT_THAT(heard.error, HasSubstr("reading the answer: timed out"));
-  request.path = "/never";
-  request.timeout = Duration::Millis(50);
-  Heard never;
-  const auto other = never.Start(*client, request);
   ASSERT_TRUE(never.WaitForEnd());
   EXPECT_EQ(never.status, 0);
   EXPECT_THAT(never.error, HasSubstr("waiting for the answer: timed out"));

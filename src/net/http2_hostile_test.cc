@@ -136,7 +136,7 @@ TEST(Http2Hostile, AWindowOfZeroKeepsOnlyThoseWaitingWhoHaveSomethingToSend) {
   const auto client = ClientOf(0, server.Options());
   EXPECT_EQ(Text(Ask(*client, Request("GET", "/"))), "GET / ");
   ClientRequest hasty = Request("POST", "/hasty", "body");
-  hasty.timeout = Duration::Millis(200);
+  hasty.timeout = Duration::Seconds(1);
   const Result<HttpResponse> late = Ask(*client, hasty);
   EXPECT_THAT(Text(late), HasSubstr("sending: timed out"));
   EXPECT_EQ(late.error().kind(), ErrorKind::kTimedOut);
@@ -209,7 +209,7 @@ TEST(Http2Hostile, AServerThatNeverSaysItsFirstWordIsAnError) {
   silent.settings = false;
   const Http2Server server(Http2Server::EchoHttp2, silent);
   ClientOptions options = server.Options();
-  options.connect_timeout = Duration::Millis(500);
+  options.connect_timeout = Duration::Seconds(1);
   const auto client = ClientOf(0, options);
   const Result<HttpResponse> answer = Ask(*client, Request("POST", "/"));
   EXPECT_THAT(Text(answer), HasSubstr("connecting: timed out"));
@@ -284,7 +284,10 @@ TEST(Http2Hostile, AHundredAnswersAndOneThatStalls) {
   std::vector<std::future<Result<HttpResponse>>> answers;
   for (int i = 0; i <= 100; ++i) {
     ClientRequest request = Request("POST", "/" + std::to_string(i));
-    if (i == 100) request.timeout = Duration::Millis(300);
+    if (i == 100) {
+      request.timeout = Duration::Seconds(1);
+      request.timeout_from_turn = true;  // the others take all streams that the server allows
+    }
     answers.push_back(SendOff(*client, std::move(request)));
   }
   for (int i = 0; i < 100; ++i)
@@ -297,12 +300,13 @@ TEST(Http2Hostile, AHundredAnswersAndOneThatStalls) {
 TEST(Http2Hostile, AServerThatDoesNotAnswerAPingIsDead) {
   Http2Server server(AnswerLater);
   ClientOptions options = server.Options();
-  options.ping_after = options.ping_timeout = Duration::Millis(50);
+  options.ping_after = Duration::Millis(50);
+  options.ping_timeout = Duration::Seconds(1);
   const auto client = ClientOf(0, options);
   auto slow = SendOff(*client, Request("POST", "/slow"));
   ASSERT_TRUE(server.WaitForRequests(1));
-  // It answers pings, so it may take its time.
-  EXPECT_EQ(slow.wait_for(std::chrono::milliseconds(400)), std::future_status::timeout);
+  // It answers pings, so it may take its time: longer than one that does not answer them has.
+  EXPECT_EQ(slow.wait_for(std::chrono::milliseconds(1300)), std::future_status::timeout);
   server.Do(0, [](Http2Peer& peer) { peer.deaf = true; });
   EXPECT_THAT(Text(slow.get()), HasSubstr("waiting for the answer: the server does not answer a ping"));
   EXPECT_EQ(Text(Ask(*client, Request("POST", "/next"))), "POST /next ");

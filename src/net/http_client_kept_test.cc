@@ -148,7 +148,7 @@ TEST(HttpClientStream, EndsWhenItDoesNotBeginInTime) {
   const Holding server("");
   const auto client = ClientOf(server.port());
   ClientRequest request = Request("GET", "/watch");
-  request.timeout = Duration::Millis(50);
+  request.timeout = Duration::Seconds(1);
   Heard heard;
   const auto stream = heard.Start(*client, request);
   ASSERT_TRUE(heard.WaitForEnd());

@@ -193,7 +193,7 @@ struct Heard {
     changed.notify_all();
   }
   template <class Condition>
-  bool WaitFor(const Condition& condition, std::chrono::milliseconds patience = std::chrono::seconds(5)) {
+  bool WaitFor(const Condition& condition, std::chrono::milliseconds patience = std::chrono::seconds(30)) {
     std::unique_lock lock(mutex);
     return changed.wait_for(lock, patience, condition);
   }

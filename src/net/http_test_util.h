@@ -50,14 +50,14 @@ class RawClient {
     ::setsockopt(fd_, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
     ::close(std::exchange(fd_, -1));
   }
-  // What comes until `end` is in it, the server closes, or five seconds have passed.
+  // What comes until `end` is in it, the server closes, or half a minute has passed.
   std::string ReadUntil(std::string_view end) {
     return Read([&] {
       const size_t at = end.empty() ? std::string::npos : text_.find(end);
       return at == std::string::npos ? at : at + end.size();
     });
   }
-  // So many bytes, or what came before the server closed or five seconds had passed.
+  // So many bytes, or what came before the server closed or half a minute had passed.
   std::string ReadBytes(size_t size) {
     return Read([&] { return text_.size() < size ? std::string::npos : size; });
   }
@@ -67,14 +67,14 @@ class RawClient {
   // `enough` says how much of the text is wanted, npos: more than is there.
   template <class Fn>
   std::string Read(Fn&& enough) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
     size_t size = enough();
     while (size == std::string::npos) {
       const auto left =
           std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
       pollfd waiting = {fd_, POLLIN, 0};
       if (left.count() <= 0 || ::poll(&waiting, 1, static_cast<int>(left.count())) <= 0) {
-        return std::exchange(text_, "") + "(nothing more for five seconds)";
+        return std::exchange(text_, "") + "(nothing more for half a minute)";
       }
       char data[65536];
       const ssize_t count = ::recv(fd_, data, sizeof(data), 0);

@@ -2,6 +2,7 @@
 #include "api/file_text.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -10,8 +11,13 @@
 namespace berth {
 namespace {
 
+// Of this process alone.
+std::string PathOf(const std::string& name) {
+  return testing::TempDir() + "/" + name + "." + std::to_string(::getpid()) + ".yaml";
+}
+
 TEST(FileTextTest, StaysWhenItsFileIsCut) {
-  const std::string path = testing::TempDir() + "/file_text_test.yaml";
+  const std::string path = PathOf("file_text_test");
   const std::string content(100'000, 'x');
   std::ofstream(path, std::ios::binary) << content;
   const Result<FileText> text = FileText::Read(path);
@@ -22,7 +28,7 @@ TEST(FileTextTest, StaysWhenItsFileIsCut) {
 }
 
 TEST(FileTextTest, RefusesMoreThanItMayHave) {
-  const std::string path = testing::TempDir() + "/file_text_limit_test.yaml";
+  const std::string path = PathOf("file_text_limit_test");
   std::ofstream(path, std::ios::binary) << "12345";
   EXPECT_TRUE(FileText::Read(path, 5).ok());
   const Result<FileText> text = FileText::Read(path, 4);

@@ -2,6 +2,7 @@
 // A plugin that crashes in the program: who, at what, about whom, in one line; then the signal as usual.
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -50,7 +51,7 @@ class Aborts final : public PreFilterPlugin {
 
 class CrashDeathTest : public ::testing::Test {
  protected:
-  CrashDeathTest() : dir_(::testing::TempDir() + "/berth_crash_test") {
+  CrashDeathTest() : dir_(::testing::TempDir() + "/berth_crash_test." + std::to_string(::getpid())) {
     std::filesystem::create_directories(dir_);
     std::ofstream cluster(dir_ + "/cluster.yaml");
     for (const char* node : {"a", "b", "c"})

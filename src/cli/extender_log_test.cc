@@ -132,7 +132,8 @@ TEST_F(ExtenderLogTest, ASecondSignalEndsItThenAtOnce) {
   ASSERT_NO_FATAL_FAILURE(Start());
   ASSERT_NO_FATAL_FAILURE(AskOften(200, "POST /filter", kFilter, 200));
   net::RawClient unfinished(port_);  // a call that has begun keeps the server for ten seconds
-  unfinished.Send("POST /filter HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{");
+  unfinished.Send("POST /filter HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 10\r\n\r\n");
+  ASSERT_THAT(unfinished.ReadUntil("\r\n\r\n"), HasSubstr("100 Continue"));
   EXPECT_THAT(Ask("GET /healthz"), HasSubstr("200 OK"));
   ::kill(child_, SIGTERM);
   // The first one has been taken once nobody is let in any more.

@@ -57,11 +57,20 @@ class RehearsedExtendersTest : public ::testing::Test {
                {}});
     });
     url_ = "http://127.0.0.1:" + std::to_string(server_->port());
-    answers_["/filter"] = R"({"Nodes":{"items":[{"metadata":{"name":"b"}},{"metadata":{"name":"a"}}]}})";
-    answers_["/prioritize"] = R"([{"Host":"a","Score":1},{"Host":"b","Score":9}])";
-    answers_["/bind"] = "{}";
+    Say("/filter", R"({"Nodes":{"items":[{"metadata":{"name":"b"}},{"metadata":{"name":"a"}}]}})");
+    Say("/prioritize", R"([{"Host":"a","Score":1},{"Host":"b","Score":9}])");
+    Say("/bind", "{}");
   }
   ~RehearsedExtendersTest() override { std::filesystem::remove_all(directory_); }
+  // The extender's answer from now on.
+  void Say(const std::string& path, std::string answer) {
+    const std::lock_guard lock(mutex_);
+    answers_[path] = std::move(answer);
+  }
+  void SayNothing(const std::string& path) {
+    const std::lock_guard lock(mutex_);
+    answers_.erase(path);
+  }
   std::string File(const std::string& name, const std::string& text) {
     std::ofstream(directory_ + "/" + name) << text;
     return directory_ + "/" + name;
@@ -108,11 +117,11 @@ TEST_F(RehearsedExtendersTest, WhoIsNotAskedIsNamed) {
 }
 
 TEST_F(RehearsedExtendersTest, VerdictsAndScoresStandBesideThePlugins) {
-  answers_["/filter"] = R"({"Nodes":{"items":[{"metadata":{"name":"b"}},{"metadata":{"name":"c"}}]},)"
-                        R"("FailedNodes":{"a":"no licence"}})";
+  Say("/filter", R"({"Nodes":{"items":[{"metadata":{"name":"b"}},{"metadata":{"name":"c"}}]},)"
+                 R"("FailedNodes":{"a":"no licence"}})");
   objects_ = File("objects.yaml",
                   std::string(kThreeNodes).replace(std::string(kThreeNodes).find("nodeName: c"), 11, "nodeName: x"));
-  answers_["/prioritize"] = R"([{"Host":"c","Score":1},{"Host":"b","Score":9}])";
+  Say("/prioritize", R"([{"Host":"c","Score":1},{"Host":"b","Score":9}])");
   EXPECT_EQ(Explain(Called()), 0) << err_.str();
   const std::string json = out_.str();
   EXPECT_THAT(json, HasSubstr("\"plugin\": \"Extender\""));
@@ -130,7 +139,7 @@ TEST_F(RehearsedExtendersTest, VerdictsAndScoresStandBesideThePlugins) {
 }
 
 TEST_F(RehearsedExtendersTest, AFailureIsTheAnswer) {
-  answers_.erase("/filter");
+  SayNothing("/filter");
   EXPECT_EQ(Explain(Called()), 0) << err_.str();
   EXPECT_THAT(out_.str(), HasSubstr("failed filter with extender at URL " + url_ + "/filter, code 500"));
 }
@@ -153,7 +162,7 @@ items:
 - {apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: high}, value: 10}
 - {apiVersion: v1, kind: Pod, metadata: {name: web}, spec: {priorityClassName: high, containers: [{name: c, image: i, resources: {requests: {cpu: "2"}}}]}}
 )");
-  answers_["/preempt"] = R"({"NodeNameToMetaVictims":{}})";
+  Say("/preempt", R"({"NodeNameToMetaVictims":{}})");
   EXPECT_EQ(Explain(Called()), 0) << err_.str();
   EXPECT_THAT(heard(), ElementsAre(HasSubstr(R"("annotations":{"x":"on"})")));
   EXPECT_THAT(out_.str(), HasSubstr("preemption: no candidate node for preemption"));

@@ -69,6 +69,7 @@ class LiveClusterTest : public ::testing::Test {
     if (server_ != nullptr) server_->Settle();
   }
   ListAnswer List(Kind kind = Kind::kPod) {
+    if (server_) server_->Settle();  // what the test has told it to answer
     ListAnswer answer;
     bool done = false;
     api_->List(kind, [&](ListAnswer got) {
@@ -81,6 +82,7 @@ class LiveClusterTest : public ::testing::Test {
   }
   // What one write is answered.
   ApiStatus Ask(const std::function<void(Answer)>& call) {
+    if (server_) server_->Settle();
     ApiStatus status;
     bool done = false;
     call([&](const ApiStatus& got) {

@@ -165,8 +165,11 @@ TEST_F(ControllerTest, APodThatSomebodyElseHasBoundIsLetGo) {
   ASSERT_NE(watch, nullptr);
   std::string pod = PodText("a", "mine", "n7");
   watch->Event("MODIFIED", pod.replace(pod.find("\"4\""), 3, "\"12\""));
+  // What comes after it on the watch is seen after it.
+  std::string next = PodText("b", "mine");
+  watch->Event("ADDED", next.replace(next.find("\"4\""), 3, "\"13\""));
+  Until([&] { return !Asked("POST /api/v1/namespaces/ns/pods/b/binding").empty(); });
   // The backoff of the first failure is a second; afterwards it would be tried again.
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
   const size_t before = tries();
   std::this_thread::sleep_for(std::chrono::milliseconds(2500));
   EXPECT_EQ(tries(), before);

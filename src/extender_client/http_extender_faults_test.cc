@@ -42,13 +42,13 @@ TEST(HttpExtenderFaultsTest, AServerThatSaysNothingIsWaitedForAsLongAsTheConfigu
   EXPECT_EQ(Failure(*Made(config)), "Post \"" + config.url_prefix +
                                         "/filter\": context deadline exceeded (Client.Timeout exceeded while awaiting "
                                         "headers)");
-  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(3));
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(5)) << "which is the default";
 }
 
 TEST(HttpExtenderFaultsTest, AServerThatHangsInItsAnswerIsNotWaitedForAnyLonger) {
   net::Holding slow("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"NodeNames\":");
   config::Extender config = Config("http://127.0.0.1:" + std::to_string(slow.port()));
-  config.http_timeout = Duration::Millis(150);
+  config.http_timeout = Duration::Seconds(1);  // enough for the head to come on a busy machine
   EXPECT_EQ(Failure(*Made(config)),
             "context deadline exceeded (Client.Timeout or context cancellation while reading body)");
 }
@@ -106,15 +106,16 @@ TEST(HttpExtenderFaultsTest, OneThatDiesInMidAnswerAndIsBackIsAskedAgain) {
 TEST(HttpExtenderFaultsTest, AnAnswerAfterTheTimeoutIsNobodys) {
   Patient server;
   config::Extender config = Config(server.url());
-  config.http_timeout = Duration::Millis(200);
-  const auto extender = Made(config);
+  config.http_timeout = Duration::Seconds(1);
   std::atomic<int> answers = 0;
   std::promise<std::string> first, second;
+  const auto extender = Made(config);
   extender->Filter(P(), N({"n1", "n2"}), [&](const auto& answer) {
     ++answers;
     first.set_value(answer.ok() ? "no failure" : answer.error().text());
   });
   EXPECT_THAT(first.get_future().get(), HasSubstr("Client.Timeout exceeded while awaiting headers"));
+  server.Wait(1);
   server.Answer(R"({"NodeNames":["n1"]})");  // too late
   extender->Filter(P(), N({"n1", "n2"}), [&](const auto& answer) {
     ++answers;
@@ -145,13 +146,13 @@ TEST(HttpExtenderFaultsTest, OneThatNeverAnswersCostsTheMemoryOfOneRequest) {
   config::Extender config = Config("http://127.0.0.1:" + std::to_string(silent.port()));
   config.http_timeout = Duration::Millis(30);
   config.node_cache_capable = false;
+  std::atomic<size_t> failed = 0;
   const auto extender = Made(config);
   std::vector<Ptr<Node>> list;
   for (int i = 0; i < 1000; ++i)
     list.push_back(WithSource<Node>(MakeNode("n" + std::to_string(i)), "{\"x\":\"" + std::string(20'000, 'x') + "\"}"));
   const Extender::Nodes nodes = std::move(list);
   const size_t before = ResidentMegabytes();
-  std::atomic<size_t> failed = 0;
   for (size_t i = 0; i < kCalls; ++i) extender->Filter(P(), nodes, [&](const auto& answer) { failed += !answer.ok(); });
   size_t most = 0;
   for (int i = 0; i < 6000 && failed < kCalls; ++i) {
@@ -204,8 +205,8 @@ TEST(HttpExtenderFaultsTest, CallsAreMadeOneByOneAndBindingsWaitForNobody) {
     held.push_back(respond);
     ++asked;
   });
-  const auto extender = Made(Config("http://127.0.0.1:" + std::to_string(server->port())));
   std::atomic<int> done = 0;
+  const auto extender = Made(Config("http://127.0.0.1:" + std::to_string(server->port())));
   for (int i = 0; i < 3; ++i) extender->Filter(P(), N({"n1"}), [&](const auto&) { ++done; });
   extender->Prioritize(P(), N({"n1"}), [&](const auto&) { ++done; });
   extender->Preempt(P(), Candidates(), [&](const auto&) { ++done; });
@@ -272,8 +273,8 @@ TEST(HttpExtenderFaultsTest, MoreCallsAtATimeOnlyIfOneSaysSo) {
   Patient server;
   HttpExtenderOptions options;
   options.calls_at_a_time = 3;
-  const auto extender = Made(Config(server.url()), options);
   std::atomic<int> done = 0;
+  const auto extender = Made(Config(server.url()), options);
   for (int i = 0; i < 7; ++i) extender->Filter(P(), N({"n1"}), [&](const auto&) { ++done; });
   EXPECT_THAT(server.Wait(3), SizeIs(3));
   for (size_t i = 1; i <= 4; ++i) {

@@ -56,15 +56,16 @@ class SchedulerProcessTest : public ::testing::Test {
   ~SchedulerProcessTest() override { Join(); }
 
   // A cluster with one node and one pod that waits. A path that begins with one of `refused` is answered with that
-  // code.
+  // code; where the test says so, not before there is an event about the pod.
   FakeReply Answer(const FakeRequest& request) {
     for (const auto& [start, code] : refused_)
-      if ((request.method + " " + request.target).starts_with(start))
+      if ((told_ || !refuses_later_) && (request.method + " " + request.target).starts_with(start))
         return {code, client::StatusJson(code, "refused"), ""};
     if (json_only_ && request.Has("Content-Type: application/vnd.kubernetes.protobuf"))
       return {415, client::StatusJson(415, "JSON only"), ""};
     const std::string path = request.target.substr(0, request.target.find('?'));
     if (path.find("/leases") != std::string::npos) return AnswerLease(request);
+    if (path.ends_with("/ns/events")) told_ = true;
     if (path.ends_with("/events")) return {201, request.body, ""};
     if (const size_t at = path.find("/events/"); at != std::string::npos)
       return {200, R"({"kind":"Event","metadata":{"namespace":"kube-system","name":")" + path.substr(at + 8) + "\"}}",
@@ -166,6 +167,7 @@ class SchedulerProcessTest : public ::testing::Test {
   const util::SystemClock clock_;
   Registry registry_;
   std::vector<std::pair<std::string, int>> refused_;
+  bool refuses_later_ = false, told_ = false;
   config::FeatureGates gates_;
   std::string connection_ = "clientConnection: {contentType: application/json}\n";  // what the tests can read
   std::string lease_;                                                               // as it was last written
@@ -215,6 +217,7 @@ TEST_F(SchedulerProcessTest, ProtobufIsSpokenUnlessTheConfigurationOrTheServerSa
   Until([&] { return written(kBinding, json) && written(kLease, json); });
   EXPECT_TRUE(written(kBinding, protobuf));
   EXPECT_EQ(End(), 0);
+  server_.Settle();
   EXPECT_THAT(lease_, HasSubstr("\"holderIdentity\":\"\""));
   EXPECT_THAT(Log(), HasSubstr("bindings go as JSON from now on: the API server does not do protobuf: 415 JSON only"));
 }
@@ -250,7 +253,8 @@ TEST_F(SchedulerProcessTest, WithoutElectionThereIsNoLeaseAndTheEndIsAFailureAsU
 
 TEST_F(SchedulerProcessTest, WhoCannotRenewTheLeaseStops) {
   refused_ = {{kLease, 500}};
-  Start("leaderElection: {leaseDuration: 1500ms, renewDeadline: 1s, retryPeriod: 200ms}\n");
+  refuses_later_ = true;  // binding takes a busy machine as long as it takes
+  Start("leaderElection: {leaseDuration: 3s, renewDeadline: 2s, retryPeriod: 200ms}\n");
   Until([&] { return process_->ended(); });
   EXPECT_EQ(End(), 1);
   EXPECT_TRUE(Asked(kBinding));
@@ -444,8 +448,13 @@ TEST_F(SchedulerProcessTest, ExtendersAreAskedWithWholeObjectsAndBindInItsPlace)
     const std::lock_guard lock(mutex);
     return heard.size() >= 2;
   });
-  Until([&] { return Get("/metrics").body.find("berth_extender_calls_total") != std::string::npos; });
-  EXPECT_THAT(Get("/metrics").body, HasSubstr("result=\"success\",verb=\"bind\""));
+  // The call is counted a little after its answer.
+  std::string metrics;
+  Until([&] {
+    metrics = Get("/metrics").body;
+    return metrics.find("result=\"success\",verb=\"bind\"") != std::string::npos;
+  });
+  EXPECT_THAT(metrics, HasSubstr("berth_extender_calls_total"));
   EXPECT_THAT(Get("/readyz?verbose").body, Not(HasSubstr("extenders")));
   End();
   const std::lock_guard lock(mutex);

@@ -112,7 +112,7 @@ TEST(InboxTest, ManyThreadsPostAndEachKeepsItsOrder) {
   constexpr int kThreads = 4, kLetters = 2000;
   Inbox inbox;
   std::vector<std::vector<int>> ran(kThreads);  // touched by the draining thread only
-  std::vector<std::thread> threads;
+  std::vector<std::jthread> threads;
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&inbox, &ran, t] {
       for (int i = 0; i < kLetters; ++i) inbox.Post([&ran, t, i] { ran[static_cast<size_t>(t)].push_back(i); });
@@ -123,7 +123,7 @@ TEST(InboxTest, ManyThreadsPostAndEachKeepsItsOrder) {
     ASSERT_TRUE(inbox.WaitFor(std::chrono::seconds(60)));
     drained += inbox.Drain();
   }
-  for (std::thread& thread : threads) thread.join();
+  for (std::jthread& thread : threads) thread.join();
   for (const std::vector<int>& of_thread : ran) {
     ASSERT_EQ(of_thread.size(), size_t{kLetters});
     for (int i = 0; i < kLetters; ++i) EXPECT_EQ(of_thread[static_cast<size_t>(i)], i);

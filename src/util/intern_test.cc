@@ -43,7 +43,7 @@ TEST(InternerTest, StringsStayWhereTheyAreAsTheTableGrows) {
 TEST(InternerTest, ReadersNeedNoLockWhileTheTableGrows) {
   Interner<Length> table;
   std::atomic<bool> done{false};
-  std::thread writer([&] {
+  std::jthread writer([&] {
     for (int i = 0; i < 20000; ++i) table.Intern(std::to_string(i));
     done = true;
   });

@@ -36,6 +36,8 @@ constexpr int kRoundsPerTurn = 4;
 constexpr int kTurnsInARow = 8;
 // A turn that takes this part of the spacing has enough to do: it is not one of those that are to be fewer.
 constexpr int kLongTurn = 8;
+// An answer counts this much in what answers are said to take.
+constexpr int kAnswerShare = 8;
 constexpr std::chrono::hours kLongestTurn{1};
 
 Result<std::vector<SocketAddress>> Lookup(const std::string& host, const std::string& port) {
@@ -142,6 +144,8 @@ struct EventLoop::Impl {
   bool unfinished = false;  // it has left something to do
   // The time up to which turns are paid for, one spacing each; as far ahead of the clock as credit is used up.
   Deadline paid_until{};
+  bool expecting = false;  // an answer to what this turn sends
+  std::chrono::nanoseconds answers_take{0};
   std::vector<std::function<void()>> running;
   size_t waiters = 0;
   std::map<std::pair<Deadline, uint64_t>, Watch::State*> timers;
@@ -196,9 +200,12 @@ std::chrono::nanoseconds EventLoop::Impl::Space(std::chrono::nanoseconds longest
     // Turns that were shorter than they paid for leave no debt that would have to be slept off in one piece.
     paid_until = std::min(std::max(paid_until, now) + spacing, now + (kTurnsInARow + 1) * spacing);
   }
-  const std::chrono::nanoseconds over = paid_until - now - kTurnsInARow * spacing;
-  if (over <= over.zero()) return longest;
+  std::chrono::nanoseconds over = paid_until - now - kTurnsInARow * spacing;
+  if (!expecting && over <= over.zero()) return longest;
   std::unique_lock lock(mutex);
+  // Nothing is kept from being sent for the sake of an answer.
+  if (expecting && posted.empty()) over = std::max<std::chrono::nanoseconds>(over, turn_began + spacing - now);
+  if (over <= over.zero()) return longest;
   wakers.wait_for(lock, std::min(over, longest), [this] { return woken; });
   lock.unlock();
   return std::max<std::chrono::nanoseconds>(longest - (steady_clock::now() - now), over.zero());
@@ -208,6 +215,7 @@ std::chrono::nanoseconds EventLoop::Impl::Space(std::chrono::nanoseconds longest
 bool EventLoop::Impl::Turn(std::chrono::nanoseconds longest) {
   std::array<epoll_event, kEventsPerTurn> events;
   longest = Space(longest);
+  expecting = false;
   int timeout = 0;
   {
     const std::lock_guard lock(mutex);
@@ -244,6 +252,15 @@ EventLoop::EventLoop() : impl_(std::make_shared<Impl>()) {}
 EventLoop::~EventLoop() { assert(!impl_->thread.joinable()); }
 
 void EventLoop::set_spacing(Duration spacing) { impl_->spacing = std::chrono::nanoseconds(spacing.ns); }
+
+void EventLoop::ExpectAnswer() {
+  // What is waited for counts, too: an answer that was there at once has taken a spacing.
+  if (impl_->answers_take <= impl_->spacing * 3 / 2) impl_->expecting = true;
+}
+
+void EventLoop::NoteAnswer(std::chrono::nanoseconds took) {
+  impl_->answers_take += (took - impl_->answers_take) / kAnswerShare;
+}
 
 void EventLoop::Start() {
   impl_->thread = std::thread([impl = impl_.get()] {

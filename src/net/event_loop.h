@@ -39,10 +39,14 @@ class EventLoop final : public util::Inbox::Guest {
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
 
-  // A loop that is woken ever so often does more at a time: at most this often, once it was woken a few times in a row
-  // more often than that. Whatever waits for a turn waits so much longer at the most; a request and its answer are two
-  // turns. 0, as it is without a word: as often as there is something. REQUIRES: not started.
+  // A loop that is woken again and again does more at a time: at most this often, once it was woken a few times in a
+  // row more often than that. Whatever waits for a turn waits so much longer at the most; a request and its answer are
+  // two turns. 0, the default: as often as there is something. REQUIRES: not started.
   void set_spacing(Duration spacing);
+  // A request is being sent, and answers come within about the spacing (NoteAnswer): the next turn begins a spacing
+  // after this one, so that the answer, and the news that comes with it, wake the loop once. The loop's thread.
+  void ExpectAnswer();
+  void NoteAnswer(std::chrono::nanoseconds took);
 
   void Start();
   // One turn of a loop that was not started. REQUIRES: not called within a turn.

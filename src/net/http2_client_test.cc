@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "net/http2_test_util.h"
+#include "util/inbox.h"
 
 namespace berth::net {
 namespace {
@@ -235,6 +236,30 @@ TEST(Http2Client, GivesUpWhenTimeIsOverAndTellsTheServer) {
   EXPECT_THAT(Text(second), HasSubstr("reading the answer: timed out"));
   EXPECT_TRUE(server.WaitForReset(3));
   EXPECT_TRUE(server.WaitForReset(5));
+}
+
+TEST(Http2Client, AnAnswerIsTakenTogetherWithTheNewsThatItBrings) {
+  const Http2Server server(Http2Server::EchoHttp2);
+  ClientOptions options = server.Options();
+  options.own_thread = false;
+  options.gather = Duration::Millis(200);
+  const auto client = ClientOf(0, options);
+  util::Inbox inbox;
+  inbox.set_guest(&client->guest());
+  const auto ask = [&] {
+    bool done = false;
+    client->Send(Request("POST", "/"), [&](const Result<HttpResponse>& response) {
+      EXPECT_TRUE(response.ok());
+      inbox.Post([&] { done = true; });
+    });
+    const auto began = std::chrono::steady_clock::now();
+    while (!done && inbox.WaitFor(std::chrono::seconds(60))) inbox.Drain();
+    EXPECT_TRUE(done);
+    return std::chrono::steady_clock::now() - began;
+  };
+  ask();  // connects
+  EXPECT_GE(ask(), std::chrono::milliseconds(200)) << "it was there long before";
+  inbox.set_guest(nullptr);
 }
 
 TEST(Http2Client, AConnectionThatWasSilentIsNotUsedAgain) {

@@ -122,6 +122,7 @@ void Http2Session::BeginStream(Exchange& exchange) {
     return Fail(exchange, Error(std::string("HTTP/2: ") + nghttp2_strerror(id), ErrorKind::kUnsent), StreamEnd::kOver);
   }
   own.stream = id;
+  if (!exchange.streamed) loop_.ExpectAnswer();
 }
 
 Exchange* Http2Session::Find(int32_t stream) const {
@@ -174,6 +175,7 @@ void Http2Session::OnHeadersEnd(Exchange& exchange) {
   Exchange::OnSession& own = exchange.http2;
   if (own.has_head || own.status < 200) return;
   own.has_head = true;
+  if (!exchange.streamed) loop_.NoteAnswer(heard_ - own.began);
   // A server that does not know us may know the certificate that a new connection would show.
   if (own.status == 401) draining_ = true;
   if (exchange.streamed) {

@@ -11,9 +11,11 @@
 #include <utility>
 #include <vector>
 
+#include "net/event_loop.h"
 #include "net/http_client_test_util.h"
 #include "net/tls_test_util.h"
 #include "net/url.h"
+#include "util/inbox.h"
 
 namespace berth::net {
 namespace {
@@ -89,6 +91,22 @@ TEST(HttpClient, TurnsInARowLeaveNoDebtToASleeper) {
   began = std::chrono::steady_clock::now();
   guest.Turn(std::chrono::seconds(60));
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(20));
+}
+
+TEST(EventLoop, NobodyWaitsForAnAnswerThatTakesLong) {
+  EventLoop loop;
+  loop.set_spacing(Duration::Seconds(60));
+  loop.NoteAnswer(std::chrono::hours(1));
+  loop.Turn({});
+  loop.ExpectAnswer();
+  std::thread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    loop.Post([] {});
+  });
+  const auto began = std::chrono::steady_clock::now();
+  loop.Turn(std::chrono::seconds(60));
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(30));
+  other.join();
 }
 
 TEST(HttpClient, WithoutAThreadItsEndAnswersWhatIsUnderWay) {

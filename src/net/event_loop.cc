@@ -36,7 +36,7 @@ constexpr int kRoundsPerTurn = 4;
 constexpr int kTurnsInARow = 8;
 // A turn that takes this part of the spacing has enough to do: it is not one of those that are to be fewer.
 constexpr int kLongTurn = 8;
-// An answer counts this much in what answers are said to take.
+// Each answer moves the average by one part in this many.
 constexpr int kAnswerShare = 8;
 constexpr std::chrono::hours kLongestTurn{1};
 
@@ -105,7 +105,10 @@ struct EventLoop::Impl {
     return ::epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0;
   }
   void Post(std::function<void()> call) {
-    Tell([&] { posted.push_back(std::move(call)); });
+    Tell([&] {
+      posted.push_back(std::move(call));
+      if (for_answer) wakers.notify_one();
+    });
   }
   // Makes a change, which the loop sees before it sleeps again.
   template <class Change>
@@ -127,15 +130,17 @@ struct EventLoop::Impl {
   int Timeout(std::chrono::nanoseconds longest) const;
 
   int epoll = -1, wake = -1;
+  bool own_thread = false;  // set before there is one
   std::thread thread;
   std::atomic<std::thread::id> id;
 
   std::mutex mutex;
-  std::condition_variable wakers;  // of a loop that is waiting for credit
+  std::condition_variable wakers;  // of a loop that waits between two turns
   // Under mutex.
   std::vector<std::function<void()>> posted;
-  bool sleeping = false;  // and nobody has woken it yet
-  bool woken = false;     // the next turn does not wait
+  bool sleeping = false;    // and nobody has woken it yet
+  bool woken = false;       // the next turn does not wait
+  bool for_answer = false;  // it waits between two turns, and for nothing but an answer
   bool ending = false;
 
   // The loop's thread.
@@ -191,8 +196,8 @@ int EventLoop::Impl::Timeout(std::chrono::nanoseconds longest) const {
   return static_cast<int>(std::clamp<int64_t>(millis, 0, 3'600'000));
 }
 
-// Between two turns: waits while there is no credit for the next, and returns what is left of `longest`. What is posted
-// meanwhile wakes nobody, which is the point.
+// Between two turns: waits while there is no credit for the next, or for an answer, and returns what is left of
+// `longest`. What is posted while there is no credit wakes nobody, which is the point.
 std::chrono::nanoseconds EventLoop::Impl::Space(std::chrono::nanoseconds longest) {
   if (spacing.count() == 0 || unfinished || longest.count() == 0) return longest;
   const Deadline now = steady_clock::now();
@@ -204,9 +209,11 @@ std::chrono::nanoseconds EventLoop::Impl::Space(std::chrono::nanoseconds longest
   if (!expecting && over <= over.zero()) return longest;
   std::unique_lock lock(mutex);
   // Nothing is kept from being sent for the sake of an answer.
+  for_answer = over <= over.zero();
   if (expecting && posted.empty()) over = std::max<std::chrono::nanoseconds>(over, turn_began + spacing - now);
-  if (over <= over.zero()) return longest;
-  wakers.wait_for(lock, std::min(over, longest), [this] { return woken; });
+  if (over > over.zero())
+    wakers.wait_for(lock, std::min(over, longest), [this] { return woken || (for_answer && !posted.empty()); });
+  for_answer = false;
   lock.unlock();
   return std::max<std::chrono::nanoseconds>(longest - (steady_clock::now() - now), over.zero());
 }
@@ -254,8 +261,8 @@ EventLoop::~EventLoop() { assert(!impl_->thread.joinable()); }
 void EventLoop::set_spacing(Duration spacing) { impl_->spacing = std::chrono::nanoseconds(spacing.ns); }
 
 void EventLoop::ExpectAnswer() {
-  // What is waited for counts, too: an answer that was there at once has taken a spacing.
-  if (impl_->answers_take <= impl_->spacing * 3 / 2) impl_->expecting = true;
+  // The wait is measured, too: an answer that was there at once seems to have taken a spacing.
+  if (!impl_->own_thread && impl_->answers_take <= impl_->spacing * 5 / 4) impl_->expecting = true;
 }
 
 void EventLoop::NoteAnswer(std::chrono::nanoseconds took) {
@@ -263,6 +270,7 @@ void EventLoop::NoteAnswer(std::chrono::nanoseconds took) {
 }
 
 void EventLoop::Start() {
+  impl_->own_thread = true;
   impl_->thread = std::thread([impl = impl_.get()] {
     const util::CrashStack stack;  // handlers may call plugins
     impl->id = std::this_thread::get_id();

@@ -43,8 +43,9 @@ class EventLoop final : public util::Inbox::Guest {
   // row more often than that. Whatever waits for a turn waits so much longer at the most; a request and its answer are
   // two turns. 0, the default: as often as there is something. REQUIRES: not started.
   void set_spacing(Duration spacing);
-  // A request is being sent, and answers come within about the spacing (NoteAnswer): the next turn begins a spacing
-  // after this one, so that the answer, and the news that comes with it, wake the loop once. The loop's thread.
+  // A request is being sent. If answers usually come within the spacing, the next turn of a guest, which hears of the
+  // news as well, begins a spacing after this one, unless something is posted or somebody wakes it: the answer and the
+  // news that follows it wake the thread once. NoteAnswer: how long an answer took. The loop's thread.
   void ExpectAnswer();
   void NoteAnswer(std::chrono::nanoseconds took);
 

@@ -35,8 +35,8 @@ struct ClientOptions {
   Duration idle_timeout = Duration::Seconds(90);     // a kept connection is not used after that long
   Duration look_every = Duration::Seconds(5);        // at connections, to let closed and outdated ones go; 0: never
   // Answers and pieces that keep coming are taken together, this far apart at the most: fewer wake-ups, more in each.
-  // 0: each as it comes. What comes after a pause is not kept waiting, but for so long after a request was sent over
-  // HTTP/2 to a server that answers about as fast.
+  // 0: each as it comes. What comes after a pause is not kept waiting, except, without a thread, after a request over
+  // HTTP/2 to a server that usually answers within this time: then nothing is read until it has passed.
   Duration gather;
   // Without it nothing happens but in turns of guest(), which the owner sees to; the client's thread is the one that
   // takes them.

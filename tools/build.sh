@@ -11,11 +11,11 @@ export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file
 # berth_configure PRESET: prints CMake's words only when it fails.
 berth_configure() {
   local tests=${BERTH_WITH_TESTS:-AUTO} werror=() log status=0
-  # Said every time, so that nothing depends on what a cache remembers: ./test insists on the tests, ./run takes them along
-  # when their libraries are there. Fuzzing has programs of its own.
+  # Said every time, whatever a cache remembers: ./test insists on the tests, ./run takes them along when their libraries
+  # are there. Fuzzing has programs of its own.
   if [ "$1" = fuzz ]; then tests=OFF; fi
   # Where BERTH_WERROR=ON says so, which CI does, its compiler being known; a build folder keeps it, or a ./run after
-  # CI would compile everything again. Sanitizers make a compiler warn of what is not.
+  # CI would compile everything again. Sanitizers make compilers warn about problems that are not there.
   if [ "$1" = release ] && [ -n "${BERTH_WERROR-}" ]; then werror=("-DBERTH_WERROR=$BERTH_WERROR"); fi
   log=$(mktemp)
   cmake --preset "$1" "-DBERTH_TESTS=$tests" ${werror[@]+"${werror[@]}"} >"$log" 2>&1 || status=1
@@ -45,8 +45,12 @@ berth_build() {
   berth_configure "$preset" || return 1
   berth_announce "$preset" "$@"
   if [ -t 1 ]; then
-    cmake --build "build/$preset" --parallel "$(nproc)" --target "$@"
+    cmake --build "build/$preset" --parallel "$(nproc)" --target "$@" && return 0
   else # pipefail is on in ./run and ./test
-    cmake --build "build/$preset" --parallel "$(nproc)" --target "$@" -- --quiet | sed '/^ninja: no work to do/d'
+    cmake --build "build/$preset" --parallel "$(nproc)" --target "$@" -- --quiet | sed '/^ninja: no work to do/d' && return 0
   fi
+  if [ -z "${BERTH_WERROR-}" ] && grep -qs '^BERTH_WERROR:BOOL=ON' "build/$preset/CMakeCache.txt"; then
+    echo "Warnings are errors in build/$preset since a build with BERTH_WERROR=ON; with BERTH_WERROR=OFF they are not." >&2
+  fi
+  return 1
 }

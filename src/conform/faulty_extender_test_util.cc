@@ -130,8 +130,8 @@ void FaultyExtender::ServeOneAtATime() {
                                  : fault_ == Fault::kShouts ? "Connection: Close\r\n"
                                                             : "Connection: close\r\n") +
                                 "Content-Length: " + std::to_string(answer.body.size()) + "\r\n\r\n" + answer.body;
-      // Whoever hangs up without a word does so in one packet with the end of the answer: a client that has read it can
-      // know.
+      // Whoever hangs up without a word does so in one packet with the end of the answer, unless 200 ms pass in
+      // between: a client that has read it can know.
       const int flags = MSG_NOSIGNAL | (fault_ == Fault::kHangsUp ? MSG_MORE : 0);
       for (size_t sent = 0; sent < bytes.size();) {
         const ssize_t count = ::send(client, bytes.data() + sent, bytes.size() - sent, flags);

@@ -64,7 +64,8 @@ struct ServerOptions {
   size_t max_unserved_connections = 64;
 
   // Zero: none. A header or body that is late is 408; a connection without a request is closed.
-  Duration header_timeout = Duration::Seconds(10);  // from its first byte; also for the TLS handshake
+  Duration header_timeout =
+      Duration::Seconds(10);  // from its first byte, of a first request from the beginning; also for TLS
   Duration body_timeout = Duration::Seconds(60);
   Duration write_timeout = Duration::Seconds(60);
   Duration idle_timeout =

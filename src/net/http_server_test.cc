@@ -172,7 +172,7 @@ TEST(HttpServer, SaysWhichLimitIsExceeded) {
 }
 
 TEST(HttpServer, GivesSlowClientsUp) {
-  // The time of a header runs before its first byte has come, too: that much it must have.
+  // The time of a first header runs from when the client connects, so it must not be too short.
   ServerOptions options;
   options.header_timeout = Duration::Seconds(1);
   const auto for_headers = StartOrDie(options);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contexts out of certificates, keys and settings.
+// Makes contexts from certificates, keys and settings.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <openssl/bio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of TLS share: tls.cc has contexts that follow their files, tls_build.cc makes them of certificates and
-// keys, tls_session.cc has connections.
+// What the files of TLS share: tls.cc has contexts that follow their files, tls_build.cc makes them from certificates
+// and keys, tls_session.cc has connections.
 #pragma once
 
 #include <memory>

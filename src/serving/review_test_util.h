@@ -64,8 +64,8 @@ class Box {
 
 class ReviewTest : public ::testing::Test {
  protected:
-  // While it lives, the server answers. A test has it after what its answers share with it, so that a late question
-  // finds nobody instead of variables that are gone.
+  // While it lives, the server answers. A test declares it after everything that its answers use, so that a late
+  // request finds no server rather than variables that are gone.
   class [[nodiscard]] Serving {
    public:
     explicit Serving(ReviewTest& test) : test_(test) {}

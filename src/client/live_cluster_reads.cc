@@ -17,7 +17,7 @@ constexpr int64_t kMinWatchSeconds = 300;      // up to twice that, so that not 
 constexpr int64_t kWatchPatienceSeconds = 30;  // beyond the end that the server was asked for
 constexpr size_t kMaxVersionShown = 64;        // bytes, in a sentence
 
-// Of which there may be so many that a list of them is megabytes.
+// Kinds that may have so many objects that a list of them takes megabytes.
 bool IsMany(Kind kind) { return kind == Kind::kPod || kind == Kind::kNode; }
 
 class WatchHandle final : public Watch {
@@ -109,7 +109,7 @@ void LiveCluster::Impl::OnPage(const std::shared_ptr<ListRun>& run, ApiReply rep
     // Where would a watch begin? Whoever asked would list again and again, and nobody would know why.
     if (VersionNumber(page.resource_version) == 0) {
       return Finish(run, {0, "no " + what + ": metadata.resourceVersion: \"" +
-                                 util::Shortened(page.resource_version, kMaxVersionShown) + "\" is no version"});
+                                 util::Shortened(page.resource_version, kMaxVersionShown) + "\" is not a version"});
     }
     answer.resource_version = page.resource_version;
   }

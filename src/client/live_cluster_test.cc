@@ -124,8 +124,8 @@ TEST_F(LiveClusterTest, ListsThatMakeNoSenseAreFailures) {
   };
   EXPECT_THAT(fails(200, "garbage"), HasSubstr("0 no list of Pod: malformed JSON"));
   EXPECT_THAT(fails(200, ListJson("NodeList", "1", {})), HasSubstr("must be PodList"));
-  EXPECT_THAT(fails(200, ListJson("PodList", "", {})), HasSubstr(R"(metadata.resourceVersion: "" is no version)"));
-  EXPECT_THAT(fails(200, ListJson("PodList", "v1", {}, "p2")), HasSubstr(R"(resourceVersion: "v1" is no version)"));
+  EXPECT_THAT(fails(200, ListJson("PodList", "", {})), HasSubstr(R"(metadata.resourceVersion: "" is not a version)"));
+  EXPECT_THAT(fails(200, ListJson("PodList", "v1", {}, "p2")), HasSubstr(R"(resourceVersion: "v1" is not a version)"));
   EXPECT_THAT(fails(500, "broken"), "500 broken");
   EXPECT_THAT(fails(403, StatusJson(403, "forbidden")), "403 forbidden");
   EXPECT_THAT(fails(200, ListJson("PodList", "1", {}, "again")), HasSubstr("pages do not end"));

@@ -2,9 +2,8 @@
 // Upstream: component-base/metrics/prometheus/restclient/metrics.go, client-go/rest/request.go (v0.36.4).
 #include "live/client_metrics.h"
 
+#include <algorithm>
 #include <limits>
-#include <optional>
-#include <vector>
 
 #include "util/system_clock.h"
 
@@ -66,61 +65,54 @@ void ClientMetrics::LookAtPlugins() {
   }
 }
 
-ClientMetrics::OfVerb& ClientMetrics::Of(const std::string& host, const std::string& method) {
-  const Key key(host, method);
-  if (const auto known = of_verb_.find(key); known != of_verb_.end()) return known->second;
-  const Metrics::Labels labels = {{"host", host}, {"verb", method}};
-  return of_verb_
-      .emplace(
-          key,
-          OfVerb{metrics_.histogram("rest_client_request_duration_seconds",
-                                    "Request latency in seconds. Broken down by verb, and host.", SecondsBuckets(),
-                                    labels),
-                 metrics_.histogram("rest_client_rate_limiter_duration_seconds",
-                                    "Client side rate limiter latency in seconds. Broken down by verb, and "
-                                    "host.",
-                                    SecondsBuckets(), labels),
-                 metrics_.histogram("rest_client_request_size_bytes",
-                                    "Request size in bytes. Broken down by verb and host.", BytesBuckets(), labels),
-                 metrics_.histogram("rest_client_response_size_bytes",
-                                    "Response size in bytes. Broken down by verb and host.", BytesBuckets(), labels)})
-      .first->second;
+ClientMetrics::Target& ClientMetrics::Of(const std::string& host, const std::string& method) {
+  const auto known = std::ranges::find_if(
+      targets_, [&](const Target& target) { return target.method == method && target.host == host; });
+  return known != targets_.end() ? *known : targets_.emplace_back(Target{host, method, {}, {}, {}});
+}
+
+ClientMetrics::Histograms& ClientMetrics::HistogramsOf(Target& target) {
+  if (target.histograms) return *target.histograms;
+  const Metrics::Labels labels = {{"host", target.host}, {"verb", target.method}};
+  return target.histograms.emplace(Histograms{
+      metrics_.histogram("rest_client_request_duration_seconds",
+                         "Request latency in seconds. Broken down by verb, and host.", SecondsBuckets(), labels),
+      metrics_.histogram("rest_client_rate_limiter_duration_seconds",
+                         "Client side rate limiter latency in seconds. Broken down by verb, and "
+                         "host.",
+                         SecondsBuckets(), labels),
+      metrics_.histogram("rest_client_request_size_bytes", "Request size in bytes. Broken down by verb and host.",
+                         BytesBuckets(), labels),
+      metrics_.histogram("rest_client_response_size_bytes", "Response size in bytes. Broken down by verb and host.",
+                         BytesBuckets(), labels)});
 }
 
 void ClientMetrics::Paced(const client::PacedRequest& request) {
   const std::lock_guard lock(mutex_);
-  Of(request.host, request.method).limiter.Observe(request.seconds);
+  HistogramsOf(Of(request.host, request.method)).limiter.Observe(request.seconds);
 }
 
 void ClientMetrics::Tried(const std::string& host, const std::string& method, int code, size_t bytes, bool repeated) {
-  const std::string text = code == 0 ? "<error>" : std::to_string(code);
   const std::lock_guard lock(mutex_);
-  const std::tuple key(host, method, code);
-  auto known = requests_.find(key);
-  if (known == requests_.end()) {
-    known = requests_
-                .emplace(key, metrics_.counter("rest_client_requests_total",
-                                               "Number of HTTP requests, partitioned by status code, method, and host.",
-                                               {{"code", text}, {"host", host}, {"method", method}}))
-                .first;
-  }
-  known->second.Add();
-  if (bytes > 0) Of(host, method).sent.Observe(static_cast<double>(bytes));
+  Target& target = Of(host, method);
+  const auto count = [&](ByCode& counters, const char* name, const char* help, const char* method_label) {
+    const auto known = std::ranges::find(counters, code, &ByCode::value_type::first);
+    if (known != counters.end()) return known->second.Add();
+    const std::string text = code == 0 ? "<error>" : std::to_string(code);
+    counters.emplace_back(code, metrics_.counter(name, help, {{"code", text}, {"host", host}, {method_label, method}}));
+    counters.back().second.Add();
+  };
+  count(target.requests, "rest_client_requests_total",
+        "Number of HTTP requests, partitioned by status code, method, and host.", "method");
+  if (bytes > 0) HistogramsOf(target).sent.Observe(static_cast<double>(bytes));
   if (!repeated) return;
-  known = retries_.find(key);
-  if (known == retries_.end()) {
-    known = retries_
-                .emplace(key, metrics_.counter("rest_client_request_retries_total",
-                                               "Number of request retries, partitioned by status code, verb, and host.",
-                                               {{"code", text}, {"host", host}, {"verb", method}}))
-                .first;
-  }
-  known->second.Add();
+  count(target.retries, "rest_client_request_retries_total",
+        "Number of request retries, partitioned by status code, verb, and host.", "verb");
 }
 
 void ClientMetrics::Finished(const std::string& host, const std::string& method, double seconds, size_t bytes) {
   const std::lock_guard lock(mutex_);
-  const OfVerb& of = Of(host, method);
+  const Histograms& of = HistogramsOf(Of(host, method));
   of.duration.Observe(seconds);
   if (bytes > 0) of.received.Observe(static_cast<double>(bytes));
 }

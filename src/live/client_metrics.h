@@ -3,11 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <deque>
 #include <mutex>
+#include <optional>
 #include <string>
-#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "client/exec_plugin_tally.h"
 #include "client/request_observer.h"
@@ -28,11 +29,18 @@ class ClientMetrics final : public client::RequestObserver {
   void Finished(const std::string& host, const std::string& method, double seconds, size_t bytes) override;
 
  private:
-  using Key = std::pair<std::string, std::string>;  // host and method
-  struct OfVerb {
+  struct Histograms {
     util::Metrics::Histogram duration, limiter, sent, received;
   };
-  OfVerb& Of(const std::string& host, const std::string& method);
+  using ByCode = std::vector<std::pair<int, util::Metrics::Counter>>;
+  // What is counted of one method at one host. There are few of them, and every request asks for its own several times.
+  struct Target {
+    std::string host, method;
+    std::optional<Histograms> histograms;
+    ByCode requests, retries;
+  };
+  Target& Of(const std::string& host, const std::string& method);
+  Histograms& HistogramsOf(Target& target);
   void LookAtPlugins();
 
   util::Metrics& metrics_;
@@ -44,8 +52,7 @@ class ClientMetrics final : public client::RequestObserver {
   uint64_t rotations_seen_ = 0;
   std::mutex mutex_;
   // Under mutex; each made when it is first needed.
-  std::map<Key, OfVerb> of_verb_;
-  std::map<std::tuple<std::string, std::string, int>, util::Metrics::Counter> requests_, retries_;
+  std::deque<Target> targets_;
 };
 
 }  // namespace berth::live

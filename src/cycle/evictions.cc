@@ -30,7 +30,7 @@ void Evictions::Start(const Ptr<Pod>& preemptor, const PreemptionCandidate& chos
 }
 
 bool Evictions::preempting(std::string_view uid) const {
-  const auto it = running_.find(std::string(uid));
+  const auto it = running_.find(uid);
   if (it == running_.end()) return false;
   const Run& run = *it->second;
   if (!run.last) return true;

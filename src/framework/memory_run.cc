@@ -359,7 +359,7 @@ void MemoryRun::Reset(CycleTrace& trace, Judgement::Kind kind) const {
   trace.nodes = trace.evaluated = static_cast<uint32_t>(snapshot_.node_count());
   trace.feasible = trace.ties = 0;
   trace.reasons.clear();
-  trace.top.clear();
+  if (kind != Judgement::Kind::kFits) trace.top.clear();  // else it is written over, in the memory that it has
   trace.selected.clear();
   trace.preemption_candidates = trace.victims = 0;
 }
@@ -388,13 +388,16 @@ std::optional<Decision> MemoryRun::Fits(CycleTrace& trace) {
   Describe(trace, Judgement::Kind::kFits);
   if (top_.empty()) {
     trace.ties = 1;
-    trace.top.push_back({snapshot_.node(winner_).name(), 0, {}});
+    trace.top.assign(1, {snapshot_.node(winner_).name(), 0, {}});
   } else {
     trace.ties = static_cast<uint32_t>(ties_);
-    trace.top.reserve(top_.size());
+    trace.top.resize(top_.size());
+    auto at = trace.top.begin();
     for (const Candidate& candidate : top_) {
-      CycleTrace::Candidate& line =
-          trace.top.emplace_back(CycleTrace::Candidate{snapshot_.node(candidate.row).name(), candidate.total, {}});
+      CycleTrace::Candidate& line = *at++;
+      line.node = snapshot_.node(candidate.row).name();
+      line.total = candidate.total;
+      line.scores.clear();
       line.scores.reserve(profile_.score.size());
       for (size_t i = 0; i < profile_.score.size(); ++i) {
         if (skipped_[i]) continue;

@@ -2,6 +2,7 @@
 // MemoryRun: one decision from a class of pods. Made and used by Memory, on the scheduling thread.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -74,7 +75,7 @@ class MemoryRun {
 
   std::optional<Decision> Fits(CycleTrace& trace);  // no value: leave it to Judge
   Decision Rejects(CycleTrace& trace);
-  // A record of this pod that says nothing else yet.
+  // A record of this pod that says nothing else yet; of one that fits, `top` is still to be written.
   void Reset(CycleTrace& trace, Judgement::Kind kind) const;
   void Describe(CycleTrace& trace, Judgement::Kind kind) const;
   // What plugins want back from Reserve on; false when one cannot be copied.
@@ -85,7 +86,22 @@ class MemoryRun {
     Row row;
     size_t place;  // in feasible_, with totals
   };
-  void Offer(const Candidate& candidate);
+  // The best few, better ones and lower rows first; there is always room for them.
+  class Best {
+   public:
+    bool empty() const { return size_ == 0; }
+    bool full() const { return size_ == list_.size(); }
+    size_t size() const { return size_; }
+    const Candidate& front() const { return list_.front(); }
+    const Candidate& back() const { return list_[size_ - 1]; }
+    const Candidate* begin() const { return list_.data(); }
+    const Candidate* end() const { return list_.data() + size_; }
+    void Offer(const Candidate& candidate);
+
+   private:
+    std::array<Candidate, CycleTrace::kMaxCandidates> list_;
+    size_t size_ = 0;
+  };
 
   Memory& memory_;
   const Profile& profile_;
@@ -102,7 +118,7 @@ class MemoryRun {
   std::vector<uint8_t> skipped_;  // as Profile::score
   Row winner_ = kNoRow;
   size_t ties_ = 0;
-  std::vector<Candidate> top_;
+  Best top_;
   bool nominated_ = false;
 };
 

@@ -69,7 +69,7 @@ std::optional<Decision> MemoryRun::DecideNarrow(CycleTrace& trace) {
             [&](const auto& a, const auto& b) { return ReasonBefore(a, b, memory_.table_); });
   lines.resize(std::min(lines.size(), CycleTrace::kMaxReasons));
   trace.reasons = std::move(lines);
-  trace.top.push_back({snapshot_.node(feasible.front()).name(), 0, {}});
+  trace.top.assign(1, {snapshot_.node(feasible.front()).name(), 0, {}});
 
   Decision out;
   out.kind = Judgement::Kind::kFits;

@@ -365,13 +365,11 @@ void MemoryRun::RefreshBlocks() {
   }
 }
 
-// Keeps the best few, better ones and lower rows first.
-void MemoryRun::Offer(const Candidate& candidate) {
-  auto at = top_.end();
-  while (at != top_.begin() && std::prev(at)->total < candidate.total) --at;
-  if (at == top_.end() && top_.size() == CycleTrace::kMaxCandidates) return;
-  top_.insert(at, candidate);
-  if (top_.size() > CycleTrace::kMaxCandidates) top_.pop_back();
+void MemoryRun::Best::Offer(const Candidate& candidate) {
+  if (full() && back().total >= candidate.total) return;
+  size_t at = full() ? size_ - 1 : size_++;
+  for (; at > 0 && list_[at - 1].total < candidate.total; --at) list_[at] = list_[at - 1];
+  list_[at] = candidate;
 }
 
 void MemoryRun::PickByBlocks() {
@@ -388,13 +386,12 @@ void MemoryRun::PickByBlocks() {
     if (winner_ == kNoRow || ranks[block.first] < ranks[winner_]) winner_ = block.first;
   }
   for (size_t b = 0; b < class_.blocks.size(); ++b) {
-    const auto full = [&] { return top_.size() == CycleTrace::kMaxCandidates; };
-    const auto bar = [&] { return full() ? top_.back().total - constant_ : kUnscored; };
+    const auto bar = [&] { return top_.full() ? top_.back().total - constant_ : kUnscored; };
     if (class_.blocks[b].best <= bar()) continue;
     const size_t begin = b << class_.block_shift;
     const size_t end = std::min((b + 1) << class_.block_shift, class_.fixed.size());
     for (size_t row = begin; row < end && class_.blocks[b].best > bar(); ++row)
-      if (class_.fixed[row] > bar()) Offer({class_.fixed[row] + constant_, static_cast<Row>(row), 0});
+      if (class_.fixed[row] > bar()) top_.Offer({class_.fixed[row] + constant_, static_cast<Row>(row), 0});
   }
 }
 
@@ -488,8 +485,8 @@ void MemoryRun::PickByTotals() {
   int64_t bar = INT64_MIN;  // what a total must exceed to be among the best few
   for (size_t k = 0; k < totals.size(); ++k) {
     if (totals[k] <= bar) continue;
-    Offer({totals[k], feasible[k], k});
-    if (top_.size() == CycleTrace::kMaxCandidates) bar = top_.back().total;
+    top_.Offer({totals[k], feasible[k], k});
+    if (top_.full()) bar = top_.back().total;
   }
   const BestRank found = FirstOfBest(totals.data(), feasible.data(), ranks.data(), top_.front().total, totals.size());
   ties_ = found.ties;

@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Berth and kube-scheduler v1.36.4 on a control plane, in turn: pods that wait when the scheduler starts.
-#   bench/live.sh [-b BERTH] [--nodes N] [--pods N] [--runs N] [--qps N] [--keep]
+#   bench/live.sh [-b BERTH] [--nodes N] [--pods N] [--runs N] [--qps N] [--counts] [--keep]
 #   bench/live.sh --extender names|nodes [-b BERTH] [--nodes N] [--pods N] [--runs N] [--qps N] [--keep]
 #   bench/live.sh --idle [-b BERTH] [--nodes N] [--pods N] [--seconds N] [--heartbeats N]
-#   bench/live.sh --rate N [-b BERTH] [--nodes N] [--pods N] [--runs N] [--qps N]
+#   bench/live.sh --rate N [-b BERTH] [--nodes N] [--pods N] [--runs N] [--qps N] [--counts]
 #   -b            the program; default: build/release/berth
 #   --nodes       5000    --pods  20000 (idle: 50000, extender: 2000, rate: 30 s of them)    --runs  5, of each
 #   --qps         5000, and as many at once
 #   --extender    both ask the Go extender (tests/upstream/goextender), which passes all nodes, about every pod: with names
 #                 (nodeCacheCapable) or complete nodes; both choose for themselves how many nodes they ask about, which is the same
 #   --rate        pods arrive, so many a second, at a scheduler that has started: its CPU per pod from the first of them on
+#   --counts      times that the scheduler went to sleep and system calls as well, per pod; needs perf, which costs both a little
 #   --idle        all pods are bound already; CPU while so many nodes a second report (--heartbeats, 17) for --seconds (60)
 #   --keep        keep the logs, of the control plane the last one's
 # Two cores, no kubelets, no controller manager, no priority and fairness, etcd without fsync; no election, no port, -v=0. Every
@@ -20,8 +21,8 @@
 # every event there. Needs Go. Exit code 1: an answer is wrong, or, at the default size, a figure is missed.
 set -euo pipefail
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-usage() { sed -n '3,20s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 2; }
-berth=$top/build/release/berth nodes=5000 pods= runs=5 qps=5000 idle=no seconds=60 heartbeats=17 keep=no extender= rate=
+usage() { sed -n '3,21s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 2; }
+berth=$top/build/release/berth nodes=5000 pods= runs=5 qps=5000 idle=no seconds=60 heartbeats=17 keep=no extender= rate= counts=no
 while [ $# -gt 0 ]; do
   case $1 in
     -b | --nodes | --pods | --runs | --qps | --rate | --seconds | --heartbeats)
@@ -38,12 +39,18 @@ while [ $# -gt 0 ]; do
       ;;
     --idle) idle=yes; shift ;;
     --keep) keep=yes; shift ;;
+    --counts) counts=yes; shift ;;
     *) usage ;;
   esac
 done
 modes=$extender$rate
 if [ "$idle" = yes ]; then [ -z "$modes" ] || usage; fi
 [ -z "$extender" ] || [ -z "$rate" ] || usage
+if [ "$counts" = yes ]; then
+  [ "$idle" = no ] || usage
+  perf stat -e raw_syscalls:sys_enter true >/dev/null 2>&1 ||
+    { echo "--counts: perf cannot count system calls here (Debian's linux-perf, as root)" >&2; exit 2; }
+fi
 [ -n "$pods" ] || if [ "$idle" = yes ]; then pods=50000; elif [ -n "$extender" ]; then pods=2000; elif [ -n "$rate" ]; then pods=$((30 * rate)); else pods=20000; fi
 [ -x "$berth" ] || { echo "$berth is not there: ./run builds it, -b names another" >&2; exit 2; }
 berth=$(readlink -f "$berth")
@@ -56,11 +63,11 @@ if [ "$(nproc)" -gt 2 ]; then
 fi
 scratch=$(mktemp -d)
 rig=$scratch/rig
-pid= beats= asked_pid=
+pid= beats= asked_pid= perf_pid=
 end() {
   local code=$?
   trap - EXIT INT TERM HUP
-  for one in $pid $beats $asked_pid; do kill -9 "$one" 2>/dev/null || true; done
+  for one in $pid $beats $asked_pid $perf_pid; do kill -9 "$one" 2>/dev/null || true; done
   [ ! -e "$rig/.controlplane" ] || "$top/tests/upstream/controlplane" down --dir "$rig" || code=1
   if [ "$keep" = yes ] || [ "$code" -ne 0 ]; then echo "logs are kept in $scratch" >&2; else rm -rf "$scratch"; fi
   exit "$code"
@@ -121,6 +128,24 @@ END
 fi
 # How many calls the extender has heard.
 calls() { if [ -n "$extender" ]; then grep -c ' call /' "$scratch/extender.log" || true; else echo 0; fi; }
+# count_from_here, counted: with --counts, what process pid does between the two, as "sleeps_per_pod N" and "calls_per_pod N".
+sleeps() { cat /proc/"$pid"/task/*/status | awk '/^voluntary_ctxt_switches/ { n += $2 } END { print n }'; }
+count_from_here() {
+  [ "$counts" = yes ] || return 0
+  slept=$(sleeps)
+  perf stat -x , -e raw_syscalls:sys_enter -o "$scratch/calls" -p "$pid" >/dev/null 2>&1 &
+  perf_pid=$!
+}
+counted() {
+  [ "$counts" = yes ] || return 0
+  local now
+  now=$(sleeps)
+  kill -INT "$perf_pid"
+  wait "$perf_pid" 2>/dev/null || true
+  perf_pid=
+  awk -v slept=$((now - slept)) -v pods="$pods" -F , '/raw_syscalls/ { printf "sleeps_per_pod %.2f\ncalls_per_pod %.2f\n", slept / pods, $1 / pods }' \
+    "$scratch/calls"
+}
 stop() {
   kill "$pid" 2>/dev/null || true
   wait "$pid" 2>/dev/null || true
@@ -157,19 +182,25 @@ fi
 if [ -n "$rate" ]; then
   # cpu: µs of the process so far.
   cpu() { awk -v tick="$(getconf CLK_TCK)" '{ printf "%d\n", ($14 + $15) * 1000000 / tick }' "/proc/$pid/stat"; }
-  echo "| run | $nodes nodes, $pods pods, $rate a second | CPU per pod, µs |"
-  echo "|---|---|---|"
+  head="| run | $nodes nodes, $pods pods, $rate a second | CPU per pod, µs |" names=cpu_us_per_pod
+  if [ "$counts" = yes ]; then head="$head sleeps per pod | system calls per pod |" names="$names sleeps_per_pod calls_per_pod"; fi
+  echo "$head"
+  sed 's/[^|]\+/---/g' <<<"$head"
   for ((run = 1; run <= runs; run++)); do
     for who in stock berth; do
       start "$who" "$scratch/$who.log"
       sleep 5 # lists are read
+      count_from_here
       before=$(cpu)
       rigtool pods --count "$pods" --rate "$rate" --prefix "$who-$run-" >"$scratch/pods.log" 2>&1 || { cat "$scratch/pods.log" >&2; exit 1; }
       rigtool measure --pid "$pid" --pods "$pods" >"$scratch/measured" || { tail -n 5 "$scratch/$who.log" >&2; exit 1; }
       echo "cpu_us_per_pod $((($(cpu) - before) / pods))" >"$scratch/$who-$run"
+      counted >>"$scratch/$who-$run"
       stop
       rigtool check --want "$pods" >"$scratch/check.log" 2>&1 || { echo "$who, run $run: the answers are wrong" >&2; cat "$scratch/check.log" >&2; exit 1; }
-      echo "| $run | $who | $(figure cpu_us_per_pod "$scratch/$who-$run") |"
+      printf '| %d | %s |' "$run" "$who"
+      for name in $names; do printf ' %s |' "$(figure "$name" "$scratch/$who-$run")"; done
+      printf '\n'
       [ "$run/$who" = "$runs/berth" ] || afresh
     done
   done
@@ -179,8 +210,11 @@ fi
 [ "$extender/$nodes/$pods/$qps" != /5000/20000/5000 ] || whole=yes
 [ "$nodes/$pods/$qps" != 5000/2000/5000 ] || [ -z "$extender" ] || whole=yes
 names="pods_per_s cpu_us_per_pod peak_mb first_binding_s"
-echo "| run | | pods/s | CPU per pod, µs | peak memory, MB | first binding, s |${extender:+ calls |}"
-echo "|---|---|---|---|---|---|${extender:+---|}"
+head="| run | | pods/s | CPU per pod, µs | peak memory, MB | first binding, s |"
+if [ "$counts" = yes ]; then head="$head sleeps per pod | system calls per pod |" names="$names sleeps_per_pod calls_per_pod"; fi
+head="$head${extender:+ calls of the extender |}"
+echo "$head"
+sed 's/[^|]\+/---/g' <<<"$head"
 for ((run = 1; run <= runs; run++)); do
   for who in stock berth; do
     rigtool pods --count "$pods" --prefix "$who-$run-" >"$scratch/pods.log" 2>&1 || { cat "$scratch/pods.log" >&2; exit 1; }
@@ -188,7 +222,9 @@ for ((run = 1; run <= runs; run++)); do
     out=$scratch/$who-$run
     heard=$(calls)
     start "$who" "$out.log"
+    count_from_here
     rigtool measure --pid "$pid" --pods "$pods" >"$out" || { tail -n 5 "$out.log" >&2; exit 1; }
+    counted >>"$out"
     stop
     if ! rigtool check --want "$pods" >"$scratch/check.log" 2>&1; then
       echo "$who, run $run: the answers are wrong" >&2

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # User instructions per pod of `berth scheduler`, counted by callgrind: the one figure of the live path that a busy machine does not
 # touch. Pods wait when it starts, as in bench/live.sh; counted with few and with many of them, so that what starting costs is
-# told apart. Needs Go and valgrind. Not in CI.
+# told apart. By what the functions belong to, each counted without those that it calls. Needs Go and valgrind. Not in CI.
 #   instructions.sh [--nodes N] [--few N] [--many N] BERTH...
 #   --nodes 5000, --few 500, --many 4500; several programs are counted one after another, on control planes of their own
 set -euo pipefail
@@ -43,7 +43,28 @@ rigtool() {
   shift
   "$rig/bin/rigtool" "$command" --kubeconfig "$rig/kubeconfig" "$@"
 }
-# count PROGRAM PODS OUT: instructions by thread, as "thread number".
+# parts FILE...: of profiles, the instructions of each part of the program, as "number<tab>part".
+parts() {
+  local file
+  for file in "$@"; do callgrind_annotate --threshold=100 --show-percs=no "$file" 2>/dev/null; done | awk '
+    /^ *[0-9,]+ +[^ ]/ && !/PROGRAM TOTALS/ {
+      count = $1
+      gsub(",", "", count)
+      if (/libssl|libcrypto/) part = "TLS: OpenSSL"
+      else if (/libnghttp2/) part = "HTTP/2: nghttp2"
+      else if (/malloc\.c:|arena\.c:|operator (new|delete)/) part = "memory: malloc, free"
+      else if (/berth::(framework|plugins)::/) part = "decisions: framework, plugins"
+      else if (/berth::(queue|cluster|cycle)::/) part = "queue, cluster state, cycles"
+      else if (/berth::net::|boost::/) part = "connections: net"
+      else if (/berth::client::|protozero::basic_pbf_writer/) part = "requests, answers, news, events: client"
+      else if (/berth::live::|prometheus/) part = "metrics: live"
+      else if (/berth::(Proto|proto_internal|Context|Decode|Read|PodSpecs|Open)|berth::\(anonymous namespace\)|protozero|simdjson/) part = "objects out of protobuf: api"
+      else part = "strings, containers, the rest"
+      sum[part] += count
+    }
+    END { for (part in sum) printf "%d\t%s\n", sum[part], part }'
+}
+# count PROGRAM PODS OUT: its parts, all threads together.
 count() {
   rm -rf "$rig"
   "$here/../upstream/controlplane" up --no-kubelets "$nodes" --no-scheduler --dir "$rig" \
@@ -59,20 +80,18 @@ count() {
   pid=
   rigtool check --want "$2" >"$scratch/check.log" 2>&1 || { echo "$1, $2 pods: the answers are wrong" >&2; cat "$scratch/check.log" >&2; exit 1; }
   "$here/../upstream/controlplane" down --dir "$rig" >/dev/null 2>&1
-  for file in "$scratch"/callgrind-*; do
-    awk -v thread="${file##*-}" '/^(totals|summary):/ { print thread, $2 }' "$file" | tail -n 1
-    rm -f "$file"
-  done >"$3"
+  parts "$scratch"/callgrind-* >"$3"
+  rm -f "$scratch"/callgrind-*
 }
-# Threads by number: 1 decides; of the others, those of the client that reads and the one that writes come first.
 for one in "$@"; do
   one=$(readlink -f "$one")
   count "$one" "$few" "$scratch/few"
   count "$one" "$many" "$scratch/many"
-  echo "| $one, $nodes nodes | starting, millions | per pod |"
+  echo "| $(basename "$one"), $nodes nodes | starting, millions | per pod |"
   echo "|---|---|---|"
-  join -a 1 -a 2 -e 0 -o 0,1.2,2.2 "$scratch/few" "$scratch/many" | awk -v few="$few" -v many="$many" '
-    { per = ($3 - $2) / (many - few); start = $2 - per * few; all += per; began += start
-      if (per > 100) printf "| thread %d%s | %.0f | %.0f |\n", $1, $1 == 1 ? ", decides" : "", start / 1e6, per }
-    END { printf "| **all** | %.0f | **%.0f** |\n", began / 1e6, all }'
+  awk -F '\t' -v few="$few" -v many="$many" '
+    FNR == NR { first[$2] = $1; next }
+    { per = ($1 - first[$2]) / (many - few); start = first[$2] - per * few; all += per; began += start
+      printf "%d\t| %s | %.1f | %.0f |\n", per, $2, start / 1e6, per }
+    END { printf "-1\t| **all** | %.0f | **%.0f** |\n", began / 1e6, all }' "$scratch/few" "$scratch/many" | sort -rn | cut -f 2
 done

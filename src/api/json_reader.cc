@@ -57,19 +57,22 @@ bool ReadInt(Context& context, JsonValue value, Int& out, std::string_view name)
 
 std::string Context::Path() const {
   std::string path;
-  for (const Step& step : steps_) {
-    if (step.index >= 0) {
-      path += '[' + std::to_string(step.index) + ']';
-    } else if (step.bracketed) {
-      path += '[';
-      path += step.key;
-      path += ']';
-    } else {
-      if (!path.empty()) path += '.';
-      path += step.key;
-    }
-  }
+  if (last_) last_->AppendTo(path);
   return path;
+}
+
+void At::AppendTo(std::string& path) const {
+  if (before_) before_->AppendTo(path);
+  if (index_ >= 0) {
+    path += '[' + std::to_string(index_) + ']';
+  } else if (bracketed_) {
+    path += '[';
+    path += key_;
+    path += ']';
+  } else {
+    if (!path.empty()) path += '.';
+    path += key_;
+  }
 }
 
 void Context::Record(std::string value, std::string message, bool malformed) {

@@ -30,6 +30,7 @@ using JsonValue = simdjson::ondemand::value;
 inline constexpr size_t kMaxPeerItems = 10'000;
 inline constexpr size_t kMaxPeerItemsInAll = 100'000;
 
+class At;
 class PodSpecs;
 
 // The state of decoding one object. Not thread safe. Errors go to the vector given; kind, name and file of an error
@@ -91,19 +92,9 @@ class Context {
   // An unknown enum never fails a peer's object; it just never matches.
   bool CheckEnum(std::string_view value, std::initializer_list<std::string_view> supported);
 
-  // Path handling; use At.
-  void Push(std::string_view key, bool bracketed) { steps_.push_back({key, -1, bracketed}); }
-  void PushIndex(int64_t index) { steps_.push_back({{}, index, false}); }
-  void SetIndex(int64_t index) { steps_.back().index = index; }
-  void Pop() { steps_.pop_back(); }
-
  private:
+  friend class At;
   friend class ObjectScope;
-  struct Step {
-    std::string_view key;  // lives while the step does
-    int64_t index;         // -1: a key
-    bool bracketed;
-  };
   void WrongType(std::string_view expected, JsonValue value, bool shown);
   void Record(std::string value, std::string message, bool malformed = false);
   bool TooMany(size_t size);  // false
@@ -112,7 +103,7 @@ class Context {
   PodSpecs* specs_ = nullptr;
   const AnnotationKeys* annotations_ = nullptr;
   std::vector<LoadError>& errors_;
-  std::vector<Step> steps_;
+  const At* last_ = nullptr;  // of the path
   bool broken_ = false, stop_at_error_ = false;
   bool bounded_ = false;  // within an object of a peer's
   size_t items_ = 0;      // read of its lists
@@ -134,19 +125,52 @@ class ObjectScope {
   Context& context_;
 };
 
-// Puts one step on the path for as long as it lives.
+// Puts one step on the path for as long as it lives. The path is a chain of these: a step costs no memory, of which
+// every member of every object would want some.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdangling-pointer"  // g++ 12 does not see that the destructor takes it back
+#endif
 class At {
  public:
-  At(Context& context, std::string_view key, bool bracketed = false) : context_(context) {
-    context.Push(key, bracketed);
+  // REQUIRES: `key` outlives it.
+  At(Context& context, std::string_view key, bool bracketed = false)
+      : context_(context), before_(context.last_), key_(key), bracketed_(bracketed) {
+    context.last_ = this;
   }
-  At(Context& context, size_t index) : context_(context) { context.PushIndex(static_cast<int64_t>(index)); }
-  ~At() { context_.Pop(); }
+  At(Context& context, size_t index) : context_(context), before_(context.last_), index_(static_cast<int64_t>(index)) {
+    context.last_ = this;
+  }
+  ~At() { context_.last_ = before_; }
   At(const At&) = delete;
   At& operator=(const At&) = delete;
 
+  // Of a step that is an index.
+  void SetIndex(size_t index) { index_ = static_cast<int64_t>(index); }
+
  private:
+  friend class Context;
+  void AppendTo(std::string& path) const;  // with all steps before it
+
   Context& context_;
+  const At* const before_;
+  std::string_view key_;
+  int64_t index_ = -1;  // -1: a key
+  bool bracketed_ = false;
+};
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+
+// What a member is called. Compares with a word as two numbers are compared, where std::string_view calls a function; a
+// decoder asks a dozen times which member it has.
+class MemberName : public std::string_view {
+ public:
+  MemberName(std::string_view name) : std::string_view(name) {}  // NOLINT: implicit on purpose
+  template <size_t N>
+  [[gnu::always_inline]] friend bool operator==(MemberName name, const char (&word)[N]) {
+    return name.size() == N - 1 && std::memcmp(name.data(), word, N - 1) == 0;
+  }
 };
 
 // Each reader leaves `out` alone and returns false when the value is null or of the wrong type (then recorded).
@@ -174,8 +198,8 @@ bool IsEmptyObject(Context& context, JsonValue value);
 // The text of a field's key. Valid while the document is.
 std::string_view KeyOf(Context& context, simdjson::ondemand::field& field);
 
-// Calls fn(key, value) for every member of an object with the key on the path (as `.key`, or, of a map, `[key]` when
-// `bracketed`). False for null and wrong types, and where a map is too long.
+// Calls fn(name, value), the name a MemberName, for every member of an object with the key on the path (as `.key`, or,
+// of a map, `[key]` when `bracketed`). False for null and wrong types, and where a map is too long.
 template <class Fn>
 bool ForEachMember(Context& context, JsonValue value, Fn&& fn, bool bracketed = false) {
   if (context.broken()) return false;
@@ -193,7 +217,7 @@ bool ForEachMember(Context& context, JsonValue value, Fn&& fn, bool bracketed = 
     if (context.broken()) return false;
     At at(context, key, bracketed);
     if (bracketed && !context.HasRoom(size++)) return false;
-    fn(key, field.value());
+    fn(MemberName(key), field.value());
     if (context.broken()) return false;
   }
   return true;
@@ -211,12 +235,12 @@ bool ForEachItem(Context& context, JsonValue value, Fn&& fn) {
   simdjson::ondemand::array array;
   if (auto error = value.get_array().get(array)) return context.Broken(error), false;
   At at(context, size_t{0});
-  int64_t index = 0;
+  size_t index = 0;
   for (auto item : array) {
     JsonValue element;
     if (auto error = std::move(item).get(element)) return context.Broken(error), false;
-    context.SetIndex(index);
-    if (!context.HasRoom(static_cast<size_t>(index++))) return false;
+    at.SetIndex(index);
+    if (!context.HasRoom(index++)) return false;
     fn(element);
     if (context.broken()) return false;
   }

@@ -24,12 +24,17 @@ std::string TextPosition(std::string_view text, size_t offset);
 
 inline bool IsAscii(std::string_view text) {
   uint64_t seen = 0;
-  for (; text.size() >= sizeof seen; text.remove_prefix(sizeof seen)) {
+  const auto look = [&](size_t at) {
     uint64_t word = 0;
-    std::memcpy(&word, text.data(), sizeof word);
+    std::memcpy(&word, text.data() + at, sizeof word);
     seen |= word;
+  };
+  if (text.size() >= sizeof seen) {
+    for (size_t at = 0; at + sizeof seen < text.size(); at += sizeof seen) look(at);
+    look(text.size() - sizeof seen);  // once more, perhaps, and no byte by itself
+  } else {
+    for (const char c : text) seen |= static_cast<unsigned char>(c);
   }
-  for (const char c : text) seen |= static_cast<unsigned char>(c);
   return (seen & 0x8080'8080'8080'8080) == 0;
 }
 

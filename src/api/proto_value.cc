@@ -96,6 +96,12 @@ bool Read(Context& context, const ProtoValue& value, std::string& out) {
   return true;
 }
 
+bool ReadBytes(Context& context, const ProtoValue& value, std::string_view& out) {
+  if (!IsText(context, value, "a string")) return false;
+  out = value.bytes;
+  return true;
+}
+
 bool Read(Context& context, const ProtoValue& value, bool& out) {
   if (!IsVarint(context, value, "a boolean")) return false;
   out = value.varint != 0;

@@ -47,7 +47,7 @@ class ProtoMessage {
     for (size_t i = 0; i < N; ++i) places_.at(fields[i].number) = static_cast<uint8_t>(i + 1);
   }
 
-  const ProtoField* Find(uint32_t number) const {
+  [[gnu::always_inline]] const ProtoField* Find(uint32_t number) const {
     if (number > kMaxNumber || places_[number] == 0) return nullptr;
     return fields_ + (places_[number] - 1);
   }
@@ -76,16 +76,14 @@ struct ProtoValue {
     return value;
   }
   static ProtoValue Of(const ProtoFields& at, const ProtoField& field) {
-    ProtoValue value;
     const bool one = field.form == ProtoForm::kOne || field.form == ProtoForm::kInline;
-    value.bytes = one ? at.bytes() : at.from_here();
-    value.varint = at.varint();
-    value.message = field.message;
-    value.number = field.number;
-    value.wire = at.wire();
-    value.form = field.form;
-    value.micros = field.micros;
-    return value;
+    return {one ? at.bytes() : at.from_here(),
+            at.varint(),
+            field.message,
+            field.number,
+            at.wire(),
+            field.form,
+            field.micros};
   }
 };
 
@@ -104,6 +102,8 @@ bool Read(Context& context, const ProtoValue& value, int64_t& out);
 bool Read(Context& context, const ProtoValue& value, std::optional<Time>& out);
 bool Read(Context& context, const ProtoValue& value, Quantity& out);
 bool Read(Context& context, const ProtoValue& value, std::vector<std::string>& out);
+// A string as it lies there, in any encoding. Valid while the message is.
+bool ReadBytes(Context& context, const ProtoValue& value, std::string_view& out);
 inline bool Read(Context& context, const ProtoValue& value, List<std::string>& out) {
   return Read(context, value, out.Edit());
 }
@@ -133,7 +133,7 @@ bool WalkMembers(Context& context, std::string_view bytes, const ProtoMessage& m
       seen |= bit;
     }
     const At at(context, field->name);
-    fn(field->name, item);
+    fn(MemberName(field->name), item);
     if (context.broken()) return false;
   }
   if (fields.broken()) return BrokenMessage(context), false;
@@ -174,7 +174,7 @@ bool ForEachMember(Context& context, const ProtoValue& value, Fn&& fn, bool /*br
       if (!proto_internal::ReadEntry(context, entry, key, item)) return false;
       const At at(context, key, /*bracketed=*/true);
       if (!context.HasRoom(size++)) return false;
-      fn(std::string_view(key), item);
+      fn(MemberName(key), item);
       return true;
     });
   }
@@ -187,11 +187,11 @@ template <class Fn>
 bool ForEachItem(Context& context, const ProtoValue& value, Fn&& fn) {
   if (context.broken()) return false;
   if (value.form != ProtoForm::kList) return WrongType(context, "a list", value), false;
-  const At at(context, size_t{0});
-  int64_t index = 0;
+  At at(context, size_t{0});
+  size_t index = 0;
   return proto_internal::WalkRepeated(context, value, [&](const ProtoValue& item) {
-    context.SetIndex(index);
-    if (!context.HasRoom(static_cast<size_t>(index++))) return false;
+    at.SetIndex(index);
+    if (!context.HasRoom(index++)) return false;
     fn(item);
     return true;
   });

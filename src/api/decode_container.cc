@@ -18,7 +18,7 @@ template <class Value>
 NamedPort DecodePort(Context& context, Value value) {
   NamedPort named;
   std::string protocol;
-  ForEachMember(context, value, [&](std::string_view key, Value item) {
+  ForEachMember(context, value, [&](MemberName key, const Value& item) {
     if (key == "containerPort") {
       Read(context, item, named.port.container_port);
     } else if (key == "hostPort") {
@@ -74,7 +74,7 @@ bool DecodeRestartRules(Context& context, Value value, size_t& count) {
     ++count;
     std::string action;
     bool exit_codes = false;
-    ForEachMember(context, item, [&](std::string_view key, Value part) {
+    ForEachMember(context, item, [&](MemberName key, Value part) {
       if (key == "action") {
         Read(context, part, action);
       } else if (key == "exitCodes") {
@@ -102,7 +102,7 @@ Container DecodeContainer(Context& context, Value value) {
   Container container;
   std::optional<std::string> restart_policy;
   size_t rules = 0;
-  ForEachMember(context, value, [&](std::string_view key, Value item) {
+  ForEachMember(context, value, [&](MemberName key, const Value& item) {
     if (key == "name") {
       Read(context, item, container.name);
     } else if (key == "image") {
@@ -147,7 +147,7 @@ Toleration DecodeToleration(Context& context, Value value) {
   Toleration toleration;
   std::string op, effect;
   bool seconds = false;
-  ForEachMember(context, value, [&](std::string_view key, Value item) {
+  ForEachMember(context, value, [&](MemberName key, const Value& item) {
     if (key == "key") {
       Read(context, item, toleration.key);
     } else if (key == "operator") {

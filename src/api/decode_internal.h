@@ -5,14 +5,18 @@
 // in, so that both give the same structs by the same rules. Templates are defined in the .cc files, for these two.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "api/decode.h"
 #include "api/json_reader.h"
+#include "api/pod_parts.h"
 #include "api/proto_value.h"
+#include "berth/host/share_lists.h"
 
 namespace berth {
 
@@ -26,9 +30,10 @@ struct MetaRules {
 // metadata. Validation that needs the whole object (name missing) is CheckMeta's.
 template <class Value>
 ObjectMeta DecodeMeta(Context& context, Value value, bool keep_annotations);
-// The same, but only annotations of these keys are kept; in file mode the others are looked at.
+// The same, but only annotations of these keys are kept; in file mode the others are looked at. REQUIRES: `meta` is
+// empty.
 template <class Value>
-ObjectMeta DecodeMeta(Context& context, Value value, const std::vector<std::string>& annotations);
+void DecodeMeta(Context& context, const Value& value, const std::vector<std::string>& annotations, ObjectMeta& meta);
 // Runs after all fields were read, in strict mode, at the top of the object. Also gives namespaced objects without
 // namespace the namespace `default` and takes it from cluster-scoped ones, as the API server does.
 void CheckMeta(Context& context, const MetaRules& rules, ObjectMeta& meta);
@@ -92,11 +97,32 @@ bool ReadVolumeSource(Context& context, std::string_view key, Value value, Volum
 void CheckDriverName(Context& context, std::string_view member, std::string_view name);
 
 template <class Value>
-void DecodePodStatus(Context& context, Value value, Pod& pod);
+void DecodePodStatus(Context& context, const Value& value, Pod& pod);
+// Never null. What the struct does not keep goes to `extras`.
 template <class Value>
-DecodedPod DecodePod(Context& context, Value value);
+std::shared_ptr<Pod> DecodePod(Context& context, const Value& value, PodExtras& extras);
 // The rules that need several fields of a defaulted pod; in strict mode, at the top of the object.
 void CheckPod(Context& context, const DecodedPod& decoded);
+
+// What a list or map of a pod says: as it was read before out of the same bytes, or what read() gives. What is known
+// takes no memory, so it does not count as items. REQUIRES: read() calls nothing of the kind.
+template <class Part, class ReadFn>
+Part ReadOnce(Context&, const JsonValue&, KnownParts<Part> PodParts::*, ReadFn&& read) {
+  return read();
+}
+template <class Part, class ReadFn>
+Part ReadOnce(Context& context, const ProtoValue& value, KnownParts<Part> PodParts::*known, ReadFn&& read) {
+  PodParts* parts = context.parts();
+  if (!parts) return read();
+  const std::optional<std::string_view> bytes = BytesThatCount(value, parts->scratch);
+  if (const Part* found = bytes ? (parts->*known).Find(*bytes) : nullptr) return *found;
+  const size_t errors = context.error_count();
+  Part part = read();
+  if (!bytes || context.error_count() != errors) return part;
+  if constexpr (!std::is_same_v<Part, Labels>) ShareList(part);  // as it will be in the end, but only once
+  (parts->*known).Keep(*bytes, part);
+  return part;
+}
 
 // Checks every complaint list against the value at the current path, in strict mode.
 inline void CheckForm(Context& context, std::string_view value, Complaints (*check)(std::string_view)) {

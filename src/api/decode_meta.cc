@@ -17,7 +17,7 @@ std::vector<Labels::Entry> DecodeEntries(Context& context, Value value, bool lab
   std::vector<Labels::Entry> entries;
   ForEachMember(
       context, value,
-      [&](std::string_view key, Value item) {
+      [&](MemberName key, const Value& item) {
         const bool keep = !wanted || std::find(wanted->begin(), wanted->end(), key) != wanted->end();
         if (!keep && !context.strict()) return;
         const size_t before = context.error_count();
@@ -37,7 +37,7 @@ std::vector<Labels::Entry> DecodeEntries(Context& context, Value value, bool lab
 template <class Value>
 OwnerReference DecodeOwner(Context& context, Value value) {
   OwnerReference owner;
-  ForEachMember(context, value, [&](std::string_view key, Value item) {
+  ForEachMember(context, value, [&](MemberName key, const Value& item) {
     if (key == "apiVersion") {
       Read(context, item, owner.api_version);
     } else if (key == "kind") {
@@ -92,9 +92,8 @@ namespace {
 
 // `annotations` takes them.
 template <class Value, class Fn>
-ObjectMeta DecodeMembers(Context& context, Value value, Fn&& annotations) {
-  ObjectMeta meta;
-  ForEachMember(context, value, [&](std::string_view key, Value item) {
+void DecodeMembers(Context& context, const Value& value, ObjectMeta& meta, Fn&& annotations) {
+  ForEachMember(context, value, [&](MemberName key, const Value& item) {
     if (key == "name") {
       Read(context, item, meta.name);
     } else if (key == "namespace") {
@@ -108,7 +107,7 @@ ObjectMeta DecodeMembers(Context& context, Value value, Fn&& annotations) {
         context.InvalidNumber(meta.generation, "must be greater than or equal to 0");
       }
     } else if (key == "labels") {
-      meta.labels = DecodeLabels(context, item);
+      meta.labels = ReadOnce(context, item, &PodParts::labels, [&] { return DecodeLabels(context, item); });
     } else if (key == "annotations") {
       meta.annotations = annotations(item);
     } else if (key == "creationTimestamp") {
@@ -116,24 +115,29 @@ ObjectMeta DecodeMembers(Context& context, Value value, Fn&& annotations) {
     } else if (key == "deletionTimestamp") {
       Read(context, item, meta.deletion_time);
     } else if (key == "ownerReferences") {
-      ReadList(context, item, meta.owners, DecodeOwner<Value>);
+      meta.owners = ReadOnce(context, item, &PodParts::owners, [&] {
+        List<OwnerReference> owners;
+        ReadList(context, item, owners, DecodeOwner<Value>);
+        return owners;
+      });
       if (context.strict()) CheckOwners(context, meta.owners);
     }
   });
-  return meta;
 }
 
 }  // namespace
 
 template <class Value>
 ObjectMeta DecodeMeta(Context& context, Value value, bool keep_annotations) {
-  return DecodeMembers(context, value,
-                       [&](Value item) { return keep_annotations ? DecodeStringMap(context, item) : Labels(); });
+  ObjectMeta meta;
+  DecodeMembers(context, value, meta,
+                [&](const Value& item) { return keep_annotations ? DecodeStringMap(context, item) : Labels(); });
+  return meta;
 }
 
 template <class Value>
-ObjectMeta DecodeMeta(Context& context, Value value, const std::vector<std::string>& annotations) {
-  return DecodeMembers(context, value, [&](Value item) {
+void DecodeMeta(Context& context, const Value& value, const std::vector<std::string>& annotations, ObjectMeta& meta) {
+  DecodeMembers(context, value, meta, [&](const Value& item) {
     // From a peer not even looked at where nobody reads one.
     if (annotations.empty() && !context.strict()) return Labels();
     return Labels(DecodeEntries(context, item, false, &annotations));
@@ -211,7 +215,7 @@ ResourceList DecodeResourceList(Context& context, Value value) {
   size_t size = 0;
   ForEachMember(
       context, value,
-      [&](std::string_view key, Value item) {
+      [&](MemberName key, const Value& item) {
         ++size;
         if (!context.strict() && size > kMaxPeerResources) {
           if (size > kMaxPeerResources + 1) return;  // said once
@@ -231,8 +235,8 @@ ResourceList DecodeResourceList(Context& context, Value value) {
 // For either encoding.
 template ObjectMeta DecodeMeta(Context&, JsonValue, bool);
 template ObjectMeta DecodeMeta(Context&, ProtoValue, bool);
-template ObjectMeta DecodeMeta(Context&, JsonValue, const std::vector<std::string>&);
-template ObjectMeta DecodeMeta(Context&, ProtoValue, const std::vector<std::string>&);
+template void DecodeMeta(Context&, const JsonValue&, const std::vector<std::string>&, ObjectMeta&);
+template void DecodeMeta(Context&, const ProtoValue&, const std::vector<std::string>&, ObjectMeta&);
 template Labels DecodeLabels(Context&, JsonValue);
 template Labels DecodeLabels(Context&, ProtoValue);
 template Labels DecodeStringMap(Context&, JsonValue);

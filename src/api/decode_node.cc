@@ -124,7 +124,8 @@ Node DecodeNode(Context& context, Value value, bool with_images) {
   Node node;
   ForEachMember(context, value, [&](std::string_view key, Value item) {
     if (key == "metadata") {
-      node.meta = DecodeMeta(context, item, context.annotations().nodes);
+      node.meta = {};
+      DecodeMeta(context, item, context.annotations().nodes, node.meta);
     } else if (key == "spec") {
       ForEachMember(context, item, [&](std::string_view member, Value part) {
         if (member == "unschedulable") {

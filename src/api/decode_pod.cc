@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "api/decode_internal.h"
-#include "api/pod_specs.h"
+#include "api/pod_parts.h"
 #include "api/resource_rules.h"
 
 namespace berth {
@@ -14,7 +14,7 @@ namespace {
 template <class Value>
 std::string DecodeGate(Context& context, Value value) {
   std::string name;
-  ForEachMember(context, value, [&](std::string_view key, Value item) {
+  ForEachMember(context, value, [&](MemberName key, const Value& item) {
     if (key == "name") Read(context, item, name);
   });
   CheckForm(context, name, CheckQualifiedName);
@@ -25,7 +25,7 @@ template <class Value>
 std::string DecodeClaim(Context& context, Value value) {
   std::string name;
   std::optional<std::string> claim, claim_template;
-  ForEachMember(context, value, [&](std::string_view key, Value item) {
+  ForEachMember(context, value, [&](MemberName key, const Value& item) {
     if (key == "name") {
       Read(context, item, name);
     } else if (key == "resourceClaimName") {
@@ -90,10 +90,8 @@ void ReadNodeName(Context& context, const Value& value, Pod& pod) {
 }
 
 template <class Value>
-void DecodeSpec(Context& context, Value value, DecodedPod& decoded) {
-  Pod& pod = decoded.pod;
-  PodExtras& extras = decoded.extras;
-  ForEachMember(context, value, [&](std::string_view key, Value item) {
+void DecodeSpec(Context& context, const Value& value, Pod& pod, PodExtras& extras) {
+  ForEachMember(context, value, [&](MemberName key, const Value& item) {
     if (key == "containers") {
       ReadList(context, item, pod.containers, DecodeContainer<Value>);
     } else if (key == "initContainers") {
@@ -153,21 +151,21 @@ void DecodeSpec(Context& context, Value value, DecodedPod& decoded) {
   });
 }
 
-// True: the spec is known from before, and the pod has it. `begun`: the pod has a spec or status already, as no API
-// server sends it.
-bool TakeKnownSpec(Context&, const JsonValue&, bool, Pod&) { return false; }
-bool TakeKnownSpec(Context& context, const ProtoValue& value, bool begun, Pod& pod) {
-  PodSpecs* specs = context.specs();
-  if (!specs || value.wire != ProtoWire::kBytes) return false;
-  if (begun) return specs->Drop(), false;
-  const Pod* known = specs->Find(value.bytes, *value.message);
+// True: the spec is known from before, and `pod` has it now. `pod`, unless null, has a spec or status already, as no
+// API server sends it.
+bool TakeKnownSpec(Context&, const JsonValue&, std::shared_ptr<Pod>&) { return false; }
+bool TakeKnownSpec(Context& context, const ProtoValue& value, std::shared_ptr<Pod>& pod) {
+  if (!context.parts() || value.wire != ProtoWire::kBytes) return false;
+  PodSpecs& specs = context.parts()->specs;
+  if (pod) return specs.Drop(), false;
+  std::optional<ProtoValue> node_name;
+  const Pod* known = specs.Find(value.bytes, *value.message, node_name);
   if (!known) return false;
-  ObjectMeta meta = std::move(pod.meta);
-  pod = *known;
-  pod.meta = std::move(meta);
-  ForEachMember(context, value, [&](std::string_view key, const ProtoValue& item) {
-    if (key == "nodeName") ReadNodeName(context, item, pod);
-  });
+  pod = std::make_shared<Pod>(*known);
+  if (node_name) {
+    At at(context, "nodeName");
+    ReadNodeName(context, *node_name, *pod);
+  }
   return true;
 }
 
@@ -225,34 +223,40 @@ void CheckContainers(Context& context, const Pod& pod) {
 }  // namespace
 
 template <class Value>
-DecodedPod DecodePod(Context& context, Value value) {
-  DecodedPod decoded;
-  bool begun = false;  // something else than metadata was met
-  ForEachMember(context, value, [&](std::string_view key, Value item) {
+std::shared_ptr<Pod> DecodePod(Context& context, const Value& value, PodExtras& extras) {
+  std::optional<ObjectMeta> meta;
+  std::shared_ptr<Pod> pod;  // null: nothing else than metadata was met
+  const auto rest = [&]() -> Pod& {
+    if (!pod) pod = std::make_shared<Pod>();
+    return *pod;
+  };
+  ForEachMember(context, value, [&](MemberName key, const Value& item) {
     if (key == "metadata") {
-      decoded.pod.meta = DecodeMeta(context, item, context.annotations().pods);
+      DecodeMeta(context, item, context.annotations().pods, meta.emplace());
     } else if (key == "spec") {
-      if (!TakeKnownSpec(context, item, std::exchange(begun, true), decoded.pod)) DecodeSpec(context, item, decoded);
+      if (!TakeKnownSpec(context, item, pod)) DecodeSpec(context, item, rest(), extras);
     } else if (key == "status") {
-      begun = true;
-      DecodePodStatus(context, item, decoded.pod);
+      DecodePodStatus(context, item, rest());
     }
   });
+  if (meta) rest().meta = *std::move(meta);
   const auto ephemeral = [](const PodVolume& volume) { return volume.kind == VolumeKind::kEphemeral; };
-  const List<PodVolume>& volumes = decoded.pod.volumes;
+  const List<PodVolume>& volumes = rest().volumes;
   if (std::any_of(volumes.begin(), volumes.end(), ephemeral)) {
     // The claim that the ephemeral volume controller creates.
-    for (PodVolume& volume : decoded.pod.volumes.Edit())
-      if (ephemeral(volume)) volume.source = decoded.pod.meta.name + "-" + volume.name;
+    for (PodVolume& volume : pod->volumes.Edit())
+      if (ephemeral(volume)) volume.source = pod->meta.name + "-" + volume.name;
   }
-  return decoded;
+  return pod;
 }
-template DecodedPod DecodePod(Context&, JsonValue);
-template DecodedPod DecodePod(Context&, ProtoValue);
+template std::shared_ptr<Pod> DecodePod(Context&, const JsonValue&, PodExtras&);
+template std::shared_ptr<Pod> DecodePod(Context&, const ProtoValue&, PodExtras&);
 
 template <>
 DecodedPod DecodeAs<Pod>(Context& context, JsonValue value) {
-  return DecodePod(context, value);
+  DecodedPod decoded;
+  decoded.pod = std::move(*DecodePod(context, value, decoded.extras));
+  return decoded;
 }
 
 void CheckPod(Context& context, const DecodedPod& decoded) {

@@ -9,7 +9,7 @@ namespace {
 template <class Value>
 PodCondition DecodePodCondition(Context& context, Value value) {
   PodCondition condition;
-  ForEachMember(context, value, [&](std::string_view key, Value item) {
+  ForEachMember(context, value, [&](MemberName key, const Value& item) {
     if (key == "type") {
       Read(context, item, condition.type);
     } else if (key == "status") {
@@ -26,7 +26,7 @@ PodCondition DecodePodCondition(Context& context, Value value) {
 template <class Value>
 ContainerStatus DecodeContainerStatus(Context& context, Value value) {
   ContainerStatus status;
-  ForEachMember(context, value, [&](std::string_view key, Value item) {
+  ForEachMember(context, value, [&](MemberName key, const Value& item) {
     if (key == "name") {
       Read(context, item, status.name);
     } else if (key == "resources") {
@@ -44,8 +44,8 @@ ContainerStatus DecodeContainerStatus(Context& context, Value value) {
 }  // namespace
 
 template <class Value>
-void DecodePodStatus(Context& context, Value value, Pod& pod) {
-  ForEachMember(context, value, [&](std::string_view key, Value item) {
+void DecodePodStatus(Context& context, const Value& value, Pod& pod) {
+  ForEachMember(context, value, [&](MemberName key, const Value& item) {
     if (key == "phase") {
       Read(context, item, pod.phase);
     } else if (key == "nominatedNodeName") {
@@ -53,7 +53,11 @@ void DecodePodStatus(Context& context, Value value, Pod& pod) {
     } else if (key == "startTime") {
       Read(context, item, pod.start_time);
     } else if (key == "conditions") {
-      ReadList(context, item, pod.conditions, DecodePodCondition<Value>);
+      pod.conditions = ReadOnce(context, item, &PodParts::conditions, [&] {
+        List<PodCondition> conditions;
+        ReadList(context, item, conditions, DecodePodCondition<Value>);
+        return conditions;
+      });
     } else if (key == "containerStatuses") {
       ReadList(context, item, pod.container_statuses, DecodeContainerStatus<Value>);
     } else if (key == "initContainerStatuses") {
@@ -70,7 +74,7 @@ void DecodePodStatus(Context& context, Value value, Pod& pod) {
 }
 
 // For either encoding.
-template void DecodePodStatus(Context&, JsonValue, Pod&);
-template void DecodePodStatus(Context&, ProtoValue, Pod&);
+template void DecodePodStatus(Context&, const JsonValue&, Pod&);
+template void DecodePodStatus(Context&, const ProtoValue&, Pod&);
 
 }  // namespace berth

@@ -4,7 +4,7 @@
 
 #include "api/decode_internal.h"
 #include "api/json_scan.h"
-#include "api/pod_specs.h"
+#include "api/pod_parts.h"
 #include "api/proto_schema.h"
 #include "berth/host/share_lists.h"
 
@@ -13,27 +13,31 @@ namespace berth {
 namespace {
 
 template <class Value>
-Pod DecodeReadyPod(Context& context, Value value) {
+std::shared_ptr<Pod> DecodeReadyPod(Context& context, const Value& value) {
   const ObjectScope scope(context);
   const size_t errors = context.error_count();
-  PodSpecs* specs = context.specs();
+  PodSpecs* specs = context.parts() ? &context.parts()->specs : nullptr;
   if (specs) specs->Begin();
-  DecodedPod decoded = DecodePod(context, value);
+  PodExtras extras;
+  std::shared_ptr<Pod> pod = DecodePod(context, value, extras);
   const bool known = specs && specs->found();
-  if (!known || !HasPlainResources(decoded.pod)) decoded.pod.resources = ComputePodResources(decoded.pod);
+  if (!known || !HasPlainResources(*pod)) pod->resources = ComputePodResources(*pod);
   if (known) {
-    ShareStatusLists(decoded.pod);
+    ShareStatusLists(*pod);
   } else {
-    ShareLists(decoded.pod);
+    ShareLists(*pod);
   }
-  if (specs && context.error_count() == errors) specs->Keep(decoded.pod);
-  return std::move(decoded.pod);
+  if (specs && context.error_count() == errors) specs->Keep(*pod);
+  return pod;
 }
 
 }  // namespace
 
-Pod DecodePodValue(Context& context, JsonValue value) { return DecodeReadyPod(context, value); }
-Pod DecodePodValue(Context& context, const ProtoValue& value) { return DecodeReadyPod(context, value); }
+std::shared_ptr<Pod> DecodeSharedPod(Context& context, JsonValue value) { return DecodeReadyPod(context, value); }
+std::shared_ptr<Pod> DecodeSharedPod(Context& context, const ProtoValue& value) {
+  return DecodeReadyPod(context, value);
+}
+Pod DecodePodValue(Context& context, JsonValue value) { return std::move(*DecodeReadyPod(context, value)); }
 
 DecodedObject DecodeProtobuf(std::string_view bytes, const AnnotationKeys& keep) {
   DecodedObject decoded;
@@ -44,7 +48,7 @@ DecodedObject DecodeProtobuf(std::string_view bytes, const AnnotationKeys& keep)
     decoded.api_version = RepairUtf8(envelope->api_version);
     const ProtoValue value = ProtoValue::Of(envelope->raw, ProtoMessageOf(envelope->kind));
     if (envelope->kind == ToString(Kind::kPod)) {
-      decoded.object = DecodedPod{DecodePodValue(context, value), {}};
+      decoded.object = DecodedPod{std::move(*DecodeSharedPod(context, value)), {}};
     } else if (envelope->kind == ToString(Kind::kNode)) {
       decoded.object = DecodeNodeValue(context, value);
     }

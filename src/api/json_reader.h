@@ -31,7 +31,7 @@ inline constexpr size_t kMaxPeerItems = 10'000;
 inline constexpr size_t kMaxPeerItemsInAll = 100'000;
 
 class At;
-class PodSpecs;
+struct PodParts;
 
 // The state of decoding one object. Not thread safe. Errors go to the vector given; kind, name and file of an error
 // are filled in by whoever owns the object (decode_objects.cc).
@@ -51,9 +51,9 @@ class Context {
     static const AnnotationKeys none;
     return annotations_ ? *annotations_ : none;
   }
-  // Specs of pods that were read before; null, as at first: every one is read. REQUIRES: outlives the reading.
-  void UseSpecs(PodSpecs* specs) { specs_ = specs; }
-  PodSpecs* specs() const { return specs_; }
+  // What of pods was read before; null, as at first: everything is read. REQUIRES: peer mode; outlives the reading.
+  void UseParts(PodParts* parts) { parts_ = parts; }
+  PodParts* parts() const { return parts_; }
   // Something malformed was met: nothing behind it can be read.
   bool broken() const { return broken_; }
   size_t error_count() const { return errors_.size(); }
@@ -100,7 +100,7 @@ class Context {
   bool TooMany(size_t size);  // false
 
   DecodeMode mode_;
-  PodSpecs* specs_ = nullptr;
+  PodParts* parts_ = nullptr;
   const AnnotationKeys* annotations_ = nullptr;
   std::vector<LoadError>& errors_;
   const At* last_ = nullptr;  // of the path

@@ -90,10 +90,10 @@ bool LiveWatch::TakeFrame(Batch& batch, std::string_view& piece) {
     return false;
   }
   if (rest_.empty()) {
-    TakeEvent(batch, ReadWatchFrame(piece.substr(kFrameHead, size), kind_, *keep_, &specs_), size);
+    TakeEvent(batch, ReadWatchFrame(piece.substr(kFrameHead, size), kind_, *keep_, &parts_), size);
   } else {
     rest_.append(piece.substr(0, missing));
-    TakeEvent(batch, ReadWatchFrame(std::string_view(rest_).substr(kFrameHead), kind_, *keep_, &specs_), size);
+    TakeEvent(batch, ReadWatchFrame(std::string_view(rest_).substr(kFrameHead), kind_, *keep_, &parts_), size);
     rest_.clear();
     if (rest_.capacity() > kKeptLine) rest_.shrink_to_fit();
   }
@@ -108,9 +108,9 @@ void LiveWatch::ReadLine(Batch& batch, std::string_view text) {
   if (line_.capacity() > kKeptLine) line_ = {};
 }
 
-void LiveWatch::TakeEvent(Batch& batch, Result<WatchLine> line, size_t size) {
+void LiveWatch::TakeEvent(Batch& batch, Result<WatchLine>&& line, size_t size) {
   if (!line.ok()) return CloseUnreadable(batch, "no event: " + line.error().text());
-  WatchLine read = std::move(line).value();
+  WatchLine& read = line.value();
   if (!read.warning.empty()) PassOver(read.warning);
   if (!read.event) {
     if (initial_ && read.version_too_large) read.failure.code = kGone;

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/pod_specs.h"
+#include "api/pod_parts.h"
 #include "berth/annotations.h"
 #include "client/cluster_api.h"
 #include "client/encodings.h"
@@ -73,7 +73,7 @@ class LiveWatch : public std::enable_shared_from_this<LiveWatch> {
   bool TakeLine(Batch& batch, std::string_view& piece);
   bool TakeFrame(Batch& batch, std::string_view& piece);
   void ReadLine(Batch& batch, std::string_view line);
-  void TakeEvent(Batch& batch, Result<WatchLine> line, size_t size);
+  void TakeEvent(Batch& batch, Result<WatchLine>&& line, size_t size);
   void PassOver(const std::string& warning);
   void EndInitial();
   void Close(Batch& batch, ApiStatus status);
@@ -83,7 +83,7 @@ class LiveWatch : public std::enable_shared_from_this<LiveWatch> {
   const Kind kind_;
   const bool streamed_list_;
   const std::shared_ptr<const AnnotationKeys> keep_;
-  PodSpecs specs_;  // the connection's thread's
+  PodParts parts_;  // the connection's thread's
   const SourceKinds sources_;
   util::Inbox& inbox_;
   const util::OwnerLink<Watch> watcher_;  // scheduling thread

@@ -14,12 +14,12 @@ namespace {
 using simdjson::ondemand::json_type;
 using namespace wire;
 
-// Whose texts are kept, and the text of the object; empty: it is not wanted. Specs that are known, if anybody keeps
-// them.
+// Whose texts are kept, and the text of the object; empty: it is not wanted. What is known of pods, if anybody keeps
+// that.
 struct Sources {
   SourceKinds kinds;
   std::string_view text;
-  PodSpecs* specs = nullptr;
+  PodParts* parts = nullptr;
 };
 
 // The text of an object of which nothing was read yet; empty: it is not wanted, or malformed.
@@ -40,10 +40,10 @@ ClusterObject DecodeKind(Context& context, JsonValue value, Kind kind, const Sou
   const std::string_view text = sources.text;
   // The two that come in thousands, without the way through a variant of all kinds.
   if (kind == Kind::kPod) {
-    Pod pod = DecodePodValue(context, value);
-    if (!text.empty() && (pod.node_name.empty() ? sources.kinds.pending_pods : sources.kinds.placed_pods))
-      return WithSource(std::move(pod), TrimmedSource(text, /*managed_fields=*/false));
-    return Ptr<Pod>(std::make_shared<const Pod>(std::move(pod)));
+    std::shared_ptr<Pod> pod = DecodeSharedPod(context, value);
+    if (!text.empty() && (pod->node_name.empty() ? sources.kinds.pending_pods : sources.kinds.placed_pods))
+      return WithSource(std::move(*pod), TrimmedSource(text, /*managed_fields=*/false));
+    return Ptr<Pod>(std::move(pod));
   }
   if (kind == Kind::kNode) {
     Node node = DecodeNodeValue(context, value);
@@ -61,7 +61,7 @@ std::optional<ClusterObject> DecodeItem(Context& context, JsonValue value, Kind 
 }
 
 std::optional<ClusterObject> DecodeItem(Context& context, const ProtoValue& value, Kind kind, const Sources&) {
-  if (kind == Kind::kPod) return Ptr<Pod>(std::make_shared<const Pod>(DecodePodValue(context, value)));
+  if (kind == Kind::kPod) return Ptr<Pod>(DecodeSharedPod(context, value));
   if (kind == Kind::kNode) return Ptr<Node>(std::make_shared<const Node>(DecodeNodeValue(context, value)));
   context.MustBe("JSON", "protobuf");  // nobody has asked for it
   return std::nullopt;
@@ -81,7 +81,7 @@ Item ReadItem(Value value, Kind kind, const AnnotationKeys& keep, const Sources&
   std::vector<LoadError> errors;
   Context context(DecodeMode::kPeer, errors);
   context.KeepAnnotations(&keep);
-  context.UseSpecs(sources.specs);
+  context.UseParts(sources.parts);
   context.StopAtFirstError();
   item.object = DecodeItem(context, value, kind, sources);
   if (errors.empty() && item.name().empty()) {
@@ -170,7 +170,7 @@ void ReadEvent(Context& context, WatchEvent::Type type, Value object, std::strin
   // Before anybody looks into it: from then on the reader does not know where it began.
   const std::string_view source = SourceText(object, sources.text, sources.kinds.any(kind));
   if (!HasKind(context, object, envelope, ToString(kind))) return;
-  Item item = ReadItem(object, kind, keep, {sources.kinds, source, sources.specs});
+  Item item = ReadItem(object, kind, keep, {sources.kinds, source, sources.parts});
   if (item.broken) return context.Malformed(item.warning);
   line.warning = std::move(item.warning);
   if (item.object) event.resource_version = MetaOf(*item.object).resource_version;
@@ -209,7 +209,8 @@ Result<ListPage> ReadListPage(std::string& body, Encoding encoding, Kind kind, c
   ListPage page;
   const std::string list_kind = std::string(ToString(kind)) + "List";
   size_t unreadable = 0;
-  const Error error = Walk(body, encoding, [&]<class Value>(Context& context, Value root, std::string found) {
+  const Error error = Walk(body, encoding, [&]<class Value>(Context& context, Value root, std::string_view envelope) {
+    std::string found(envelope);
     ForEachMember(context, root, [&](std::string_view key, Value value) {
       if (key == "kind") {
         Read(context, value, found);
@@ -265,32 +266,45 @@ Result<WatchLine> ReadWatchLine(std::string& text, Kind kind, const AnnotationKe
   return line;
 }
 
-Result<WatchLine> ReadWatchFrame(std::string_view frame, Kind kind, const AnnotationKeys& keep, PodSpecs* specs) {
-  WatchLine line;
+namespace {
+
+Error ReadFrame(std::string_view frame, Kind kind, const AnnotationKeys& keep, PodParts* parts, WatchLine& line) {
   std::vector<LoadError> errors;
   Context context(DecodeMode::kPeer, errors);
   context.StopAtFirstError();
   const std::optional<ProtoWatchEvent> event = OpenWatchEvent(context, frame);
   if (!event || !IsOfObjects(context, event->type)) return FirstError(errors);
   const std::optional<WatchEvent::Type> type = EventType(event->type);
+  const std::optional<ProtoEnvelope> envelope = OpenEnvelope(context, event->object);
+  if (!envelope) return FirstError(errors);
+  std::string repaired;
+  const std::string_view found = Repaired(envelope->kind, repaired);
   // A bookmark's object has metadata and nothing else.
-  const auto schema = [&](std::string_view found) -> const ProtoMessage& {
-    if (type == WatchEvent::Type::kBookmark) return ProtoMetadata();
-    return ProtoMessageOf(found.empty() ? ToString(kind) : found);
-  };
-  const Error error =
-      WalkProtobuf(event->object, schema, [&](Context& inner, const ProtoValue& object, const std::string& found) {
-        At at(inner, "object");
-        if (type) return ReadEvent(inner, *type, object, found, kind, keep, {{}, {}, specs}, line);
-        ReadFailure(inner, object, line);
-      });
-  if (!error.ok()) return error;
+  const ProtoMessage& schema = type == WatchEvent::Type::kBookmark
+                                   ? ProtoMetadata()
+                                   : ProtoMessageOf(envelope->kind.empty() ? ToString(kind) : envelope->kind);
+  const ProtoValue object = ProtoValue::Of(envelope->raw, schema);
+  At at(context, "object");
+  if (type) {
+    ReadEvent(context, *type, object, found, kind, keep, {{}, {}, parts}, line);
+  } else {
+    ReadFailure(context, object, line);
+  }
+  return FirstError(errors);
+}
+
+}  // namespace
+
+Result<WatchLine> ReadWatchFrame(std::string_view frame, Kind kind, const AnnotationKeys& keep, PodParts* parts) {
+  Result<WatchLine> line = WatchLine();
+  Error error = ReadFrame(frame, kind, keep, parts, line.value());
+  if (!error.ok()) line = std::move(error);
   return line;
 }
 
 Result<Ptr<Pod>> ReadPod(std::string& body, Encoding encoding, const AnnotationKeys& keep) {
   Item item;
-  Error error = Walk(body, encoding, [&]<class Value>(Context& context, Value root, const std::string& found) {
+  Error error = Walk(body, encoding, [&]<class Value>(Context& context, Value root, std::string_view found) {
     if (HasKind(context, root, found, "Pod")) item = ReadItem(root, Kind::kPod, keep, {{}, {}});
   });
   if (!error.ok()) return error;
@@ -307,27 +321,54 @@ bool IsString(Context& context, JsonValue value) {
 }
 bool IsString(Context&, const ProtoValue& value) { return value.wire == ProtoWire::kBytes && value.message == nullptr; }
 
+// A text of an answer. Of protobuf it is not copied, unless it has to be repaired. REQUIRES: the answer outlives it.
+class AnswerText {
+ public:
+  AnswerText() = default;
+  AnswerText(const AnswerText&) = delete;
+  AnswerText& operator=(const AnswerText&) = delete;
+
+  std::string_view view() const { return view_; }
+  void Copy(std::string_view text) { view_ = store_ = text; }
+  // Left alone if the value is none, which is recorded.
+  void Read(Context& context, JsonValue value) {
+    if (berth::Read(context, value, store_)) view_ = store_;
+  }
+  void Read(Context& context, const ProtoValue& value) {
+    if (ReadBytes(context, value, view_)) view_ = Repaired(view_, store_);
+  }
+
+ private:
+  std::string_view view_;
+  std::string store_;
+};
+
 }  // namespace
 
 Error CheckSuccess(std::string& body, Encoding encoding, const Success& wanted, std::string* version) {
   if (body.empty()) return Error("the answer is empty");
-  std::string kind, status, message, ns, name, uid, resource_version;
-  const auto look = [&]<class Value>(Context& context, Value root, std::string found) {
-    kind = std::move(found);
-    ForEachMember(context, root, [&](std::string_view key, Value value) {
+  AnswerText kind_text, status_text, message_text, ns_text, name_text, uid_text, version_text;
+  const auto look = [&]<class Value>(Context& context, Value root, std::string_view found) {
+    kind_text.Copy(found);
+    ForEachMember(context, root, [&](MemberName key, const Value& value) {
       if (key == "kind") {
-        Read(context, value, kind);
+        kind_text.Read(context, value);
       } else if (key == "metadata") {
-        ForEachMember(context, value, [&](std::string_view part, Value text) {
-          if (part == "namespace") Read(context, text, ns);
-          if (part == "name") Read(context, text, name);
-          if (part == "uid") Read(context, text, uid);
-          if (part == "resourceVersion") Read(context, text, resource_version);
+        ForEachMember(context, value, [&](MemberName part, const Value& text) {
+          if (part == "namespace") {
+            ns_text.Read(context, text);
+          } else if (part == "name") {
+            name_text.Read(context, text);
+          } else if (part == "uid") {
+            uid_text.Read(context, text);
+          } else if (part == "resourceVersion") {
+            version_text.Read(context, text);
+          }
         });
-      } else if (kind == "Status" || kind.empty()) {  // the status of a pod is an object
+      } else if (kind_text.view() == "Status" || kind_text.view().empty()) {  // the status of a pod is an object
         if (!IsString(context, value)) return;
-        if (key == "status") Read(context, value, status);
-        if (key == "message") Read(context, value, message);
+        if (key == "status") status_text.Read(context, value);
+        if (key == "message") message_text.Read(context, value);
       }
     });
   };
@@ -337,29 +378,36 @@ Error CheckSuccess(std::string& body, Encoding encoding, const Success& wanted, 
   };
   Error error = encoding == Encoding::kJson ? WalkJson(body, look) : WalkProtobuf(body, schema, look);
   if (!error.ok()) return error;
+  const std::string_view kind = kind_text.view(), ns = ns_text.view(), name = name_text.view(), uid = uid_text.view();
+  const auto with_message = [&](std::string text) {
+    const std::string_view message = message_text.view();
+    if (!message.empty()) text.append(": ").append(message);
+    return Error(Shortened(text));
+  };
   if (std::find(wanted.kinds.begin(), wanted.kinds.end(), kind) == wanted.kinds.end()) {
     std::string all;
     for (const std::string_view one : wanted.kinds) all += (all.empty() ? "" : " or ") + std::string(one);
-    return Error(Shortened("kind: " + Quoted(kind) + ": must be " + all + (message.empty() ? "" : ": " + message)));
+    return with_message("kind: " + Quoted(kind) + ": must be " + all);
   }
   if (kind == "Status") {
-    if (status == "Success") return Error::Ok();
-    return Error(
-        Shortened("status: " + Quoted(status) + ": must be Success" + (message.empty() ? "" : ": " + message)));
+    const std::string_view status = status_text.view();
+    return status == "Success" ? Error::Ok() : with_message("status: " + Quoted(status) + ": must be Success");
   }
-  if (ns != wanted.namespace_ || name != wanted.name)
-    return Error(
-        Shortened("it is " + kind + " " + Quoted(ns + "/" + name) + ", not " + wanted.namespace_ + "/" + wanted.name));
+  if (ns != wanted.namespace_ || name != wanted.name) {
+    const std::string full_name = std::string(ns).append("/").append(name);
+    return Error(Shortened("it is " + std::string(kind) + " " + Quoted(full_name) + ", not " + wanted.namespace_ + "/" +
+                           wanted.name));
+  }
   if (kind == "Pod" && !wanted.uid.empty() && uid != wanted.uid)
     return Error(Shortened("it is a pod of uid " + Quoted(uid) + ", not " + wanted.uid));
-  if (version != nullptr) *version = std::move(resource_version);
+  if (version != nullptr) *version = version_text.view();
   return Error::Ok();
 }
 
 Refusal ReadRefusal(std::string& body, Encoding encoding) {
   StatusBody status;
-  const Error error = Walk(body, encoding, [&]<class Value>(Context& context, Value root, std::string found) {
-    status.kind = std::move(found);
+  const Error error = Walk(body, encoding, [&]<class Value>(Context& context, Value root, std::string_view found) {
+    status.kind = found;
     ReadStatus(context, root, status);
   });
   if (error.ok() && status.kind == "Status" && !status.message.empty())

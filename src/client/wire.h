@@ -13,7 +13,7 @@
 #include "client/encodings.h"
 
 namespace berth {
-class PodSpecs;
+struct PodParts;
 }
 
 namespace berth::client {
@@ -52,9 +52,9 @@ struct WatchLine {
 Result<WatchLine> ReadWatchLine(std::string& line, Kind kind, const AnnotationKeys& keep = {},
                                 const SourceKinds& sources = {});
 // The same in protobuf: what a frame holds, without its length.
-// `specs` of pods that were read before; may be null.
+// `parts` of pods that were read before; may be null.
 Result<WatchLine> ReadWatchFrame(std::string_view frame, Kind kind, const AnnotationKeys& keep = {},
-                                 PodSpecs* specs = nullptr);
+                                 PodParts* parts = nullptr);
 
 Result<Ptr<Pod>> ReadPod(std::string& body, Encoding encoding, const AnnotationKeys& keep = {});
 Result<Lease> ReadLease(std::string& body, Encoding encoding);

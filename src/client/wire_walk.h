@@ -25,7 +25,8 @@ inline Error FirstError(const std::vector<LoadError>& errors) {
   return errors.empty() ? Error::Ok() : Error(Shortened(errors.front().Text()));
 }
 
-// Hands the one object in `text` to fn(context, object, ""). Errors stop at the first.
+// Hands the one object in `text` to fn(context, object, kind), the kind as a view, which is empty. Errors stop at the
+// first.
 template <class Fn>
 Error WalkJson(std::string& text, Fn&& fn) {
   // A parser keeps its buffers; those of a huge answer are given back.
@@ -52,18 +53,27 @@ Error WalkJson(std::string& text, Fn&& fn) {
   std::vector<LoadError> errors;
   Context context(DecodeMode::kPeer, errors);
   context.StopAtFirstError();
-  fn(context, root, std::string());
+  fn(context, root, std::string_view());
   return FirstError(errors);
 }
 
-// The same with the kind that the envelope names. What is read of the object says schema(kind).
+// What RepairUtf8 makes of it: itself, nearly always. `store` is for the other case.
+inline std::string_view Repaired(std::string_view text, std::string& store) {
+  if (IsAscii(text)) return text;
+  store = RepairUtf8(text);
+  return store;
+}
+
+// The same as WalkJson with the kind that the envelope names. What is read of the object says schema(kind).
 template <class Schema, class Fn>
 Error WalkProtobuf(std::string_view bytes, Schema&& schema, Fn&& fn) {
   std::vector<LoadError> errors;
   Context context(DecodeMode::kPeer, errors);
   context.StopAtFirstError();
-  if (const std::optional<ProtoEnvelope> envelope = OpenEnvelope(context, bytes))
-    fn(context, ProtoValue::Of(envelope->raw, schema(envelope->kind)), RepairUtf8(envelope->kind));
+  if (const std::optional<ProtoEnvelope> envelope = OpenEnvelope(context, bytes)) {
+    std::string repaired;
+    fn(context, ProtoValue::Of(envelope->raw, schema(envelope->kind)), Repaired(envelope->kind, repaired));
+  }
   return FirstError(errors);
 }
 

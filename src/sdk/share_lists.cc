@@ -163,6 +163,9 @@ void ShareLists(Node& node) {
   Share(node.conditions);
 }
 
+void ShareList(List<OwnerReference>& owners) { Share(owners); }
+void ShareList(List<PodCondition>& conditions) { Share(conditions); }
+
 void ShareStatusLists(Pod& pod) {
   Share(pod.meta.owners);
   Share(pod.conditions);

@@ -13,6 +13,9 @@ inline namespace v1 {
 void ShareLists(Pod& pod);
 void ShareStatusLists(Pod& pod);  // only those that are not in its spec
 void ShareLists(Node& node);
+// One list, of those that ShareStatusLists does.
+void ShareList(List<OwnerReference>& owners);
+void ShareList(List<PodCondition>& conditions);
 
 }  // namespace v1
 }  // namespace berth

@@ -23,20 +23,25 @@ class KnownParts {
 
   // Keeps at most `most` parts and `most_bytes` of their bytes. Those that were not found lately go first.
   explicit KnownParts(size_t most = 4096, size_t most_bytes = size_t{4} << 20) : most_(most), most_bytes_(most_bytes) {}
+  KnownParts(const KnownParts&) = delete;
+  KnownParts& operator=(const KnownParts&) = delete;
 
   // What these bytes say; null: nothing was kept with them. Valid until the next Keep.
   const Part* Find(std::string_view bytes) {
+    if (last_ && last_->bytes == bytes) return &last_->part;  // replicas come one after another
     if (bytes.size() > kMaxPartBytes) return nullptr;
     const auto it = known_.find(SecretHash64(bytes));
     if (it == known_.end() || it->second.bytes != bytes) return nullptr;
-    it->second.used = true;
-    return &it->second.part;
+    last_ = &it->second;
+    last_->used = true;
+    return &last_->part;
   }
   // These bytes say that. REQUIRES: they are read alike wherever they come.
   void Keep(std::string_view bytes, Part part) {
     if (bytes.size() > kMaxPartBytes || bytes.size() > most_bytes_) return;
     const uint64_t hash = SecretHash64(bytes);
     if (known_.count(hash) != 0) return;  // two parts with one hash: the first has it
+    last_ = nullptr;
     MakeRoom(bytes.size());
     known_.emplace(hash, Entry{std::move(part), std::string(bytes)});
     round_.push_back(hash);
@@ -70,6 +75,7 @@ class KnownParts {
   std::unordered_map<uint64_t, Entry> known_;  // by the hash of their bytes
   std::deque<uint64_t> round_;                 // all of them, in the order in which they are looked at for room
   size_t bytes_ = 0;                           // of all of them
+  Entry* last_ = nullptr;                      // that was found, since the last Keep
 };
 
 // Pieces of a message as one text: in the message itself if they lie there one after another.

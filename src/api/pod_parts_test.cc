@@ -220,7 +220,9 @@ TEST(KnownPartsTest, TheirNumberAndTheirBytesAreBounded) {
   EXPECT_EQ(few.size(), 2u);
   EXPECT_EQ(*few.Find("key9"), 9);
   EXPECT_EQ(few.Find("key0"), nullptr);
+  EXPECT_EQ(*few.Find("key9"), 9) << "the last one that was found";
   few.Keep(std::string(99, 'x'), 1);
+  EXPECT_EQ(few.Find("key9"), nullptr);
   EXPECT_EQ(few.size(), 1u) << "the bytes of two are too many";
   few.Keep(std::string(101, 'x'), 1);
   EXPECT_EQ(few.Find(std::string(101, 'x')), nullptr);

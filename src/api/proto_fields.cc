@@ -6,12 +6,12 @@
 
 namespace berth {
 
-std::optional<ProtoFields::Number> ProtoFields::LongVarint(const char* at, const char* end) {
+ProtoFields::Number ProtoFields::LongVarint(const char* at, const char* end) {
   try {  // how protozero says that bytes are missing
     const uint64_t value = protozero::decode_varint(&at, end);
-    return Number{value, at};
+    return {value, at};
   } catch (const protozero::exception&) {
-    return std::nullopt;
+    return {0, nullptr};
   }
 }
 

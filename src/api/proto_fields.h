@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string_view>
 
 namespace berth {
@@ -19,8 +18,18 @@ class ProtoFields {
   // To the next field; false at the end. Part of every loop over fields: half of what reads a message is this.
   [[gnu::always_inline]] bool Next() {
     start_ = at_;
-    uint64_t key = 0;
     if (broken_ || at_ == end_) return false;
+    if (end_ - at_ >= 2) {
+      // What most fields are: bytes, of a number that fits into the first byte and a size that fits into the second.
+      const auto key = static_cast<unsigned char>(at_[0]), size = static_cast<unsigned char>(at_[1]);
+      if ((key & 0x87) == static_cast<unsigned char>(ProtoWire::kBytes) && key >= 8 && size < 0x80) {
+        number_ = key >> 3;
+        wire_ = ProtoWire::kBytes;
+        at_ += 2;
+        return Take(size);
+      }
+    }
+    uint64_t key = 0;
     if (!Varint(key) || key >> 3 == 0 || key >> 32 != 0) return Break();
     number_ = static_cast<uint32_t>(key >> 3);
     wire_ = static_cast<ProtoWire>(key & 7);
@@ -60,17 +69,17 @@ class ProtoFields {
         return true;
       }
     }
-    const std::optional<Number> number = LongVarint(at_, end_);
-    if (!number) return false;
-    out = number->value;
-    at_ = number->end;
+    const Number number = LongVarint(at_, end_);
+    if (number.end == nullptr) return false;
+    out = number.value;
+    at_ = number.end;
     return true;
   }
   struct Number {
     uint64_t value;
-    const char* end;
+    const char* end;  // behind it; null: it is none
   };
-  static std::optional<Number> LongVarint(const char* at, const char* end);
+  static Number LongVarint(const char* at, const char* end);
   bool Take(uint64_t size) {
     if (size > static_cast<uint64_t>(end_ - at_)) return Break();
     bytes_ = {at_, static_cast<size_t>(size)};

@@ -3,6 +3,7 @@
 #include "api/proto_schema.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "api/decode.h"
 
@@ -295,7 +296,9 @@ const ProtoMessage& ProtoMessageOf(std::string_view kind) {
 const ProtoMessage& ProtoMetadata() { return kMetadata; }
 
 std::optional<ProtoEnvelope> OpenEnvelope(Context& context, std::string_view bytes) {
-  if (!bytes.starts_with(kMagic)) return context.Malformed("it does not begin with k8s", "protobuf"), std::nullopt;
+  // The comparison of four bytes that starts_with does not become.
+  if (bytes.size() < kMagic.size() || std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0)
+    return context.Malformed("it does not begin with k8s", "protobuf"), std::nullopt;
   ProtoEnvelope envelope;
   std::string_view type_meta;
   const bool whole = ForEachBytes(context, bytes.substr(kMagic.size()), [&](uint32_t number, std::string_view field) {

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as an object of a peer in protobuf: as a pod and as a node, in an envelope of their own or in ours. What is
-// read does not depend on what was read before.
+// read does not depend on what was read before, nor on whether that is remembered.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "api/decode.h"
+#include "api/decode_value.h"
+#include "api/pod_parts.h"
+#include "api/proto_schema.h"
 
 namespace {
 
@@ -43,6 +47,23 @@ void Decode(std::string_view bytes) {
   }
 }
 
+std::string PodWith(berth::PodParts* parts, std::string_view bytes, berth::Pod& pod) {
+  std::vector<berth::LoadError> errors;
+  berth::Context context(berth::DecodeMode::kPeer, errors);
+  context.UseParts(parts);
+  context.StopAtFirstError();
+  pod = *berth::DecodeSharedPod(context, berth::ProtoValue::Of(bytes, berth::ProtoMessageOf("Pod")));
+  return errors.empty() ? "" : errors.front().Text();
+}
+
+void DecodeWithParts(std::string_view bytes) {
+  static berth::PodParts parts;
+  berth::Pod plain, first, again;
+  const std::string error = PodWith(nullptr, bytes, plain);
+  if (PodWith(&parts, bytes, first) != error || first != plain) std::abort();
+  if (PodWith(&parts, bytes, again) != error || again != plain) std::abort();
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -50,5 +71,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Decode(bytes);
   Decode(Wrapped("Pod", bytes));
   Decode(Wrapped("Node", bytes));
+  DecodeWithParts(bytes);
   return 0;
 }

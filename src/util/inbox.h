@@ -5,11 +5,12 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
-#include <functional>
 #include <iterator>
 #include <mutex>
 #include <utility>
 #include <vector>
+
+#include "util/unique_call.h"
 
 namespace berth::util {
 
@@ -17,7 +18,8 @@ namespace berth::util {
 // unread: they are dropped without being run. Thread safety: Post from any thread; the rest from the owning thread.
 class Inbox {
  public:
-  using Letter = std::function<void()>;
+  // With room for an answer that is a few words and a callback.
+  using Letter = UniqueCall<void(), 7 * sizeof(void*)>;
 
   // Has work of its own for the owning thread, which nothing but its sockets tell of: the owner sleeps there.
   class Guest {
@@ -53,9 +55,12 @@ class Inbox {
 
    private:
     friend class Inbox;
-    void Hold(Inbox& inbox, Letter letter) {
-      if (inbox_ != &inbox) Deliver();
-      inbox_ = &inbox;
+    void Hold(Inbox& inbox, Letter&& letter) {
+      if (inbox_ != &inbox) {
+        Deliver();
+        inbox_ = &inbox;
+        inbox.TakeSpare(letters_);
+      }
       letters_.push_back(std::move(letter));
     }
     void Deliver() {
@@ -83,12 +88,16 @@ class Inbox {
     {
       std::lock_guard lock(mutex_);
       letters.swap(letters_);
+      letters_.swap(spare_);
     }
     for (Letter& letter : letters) {
       letter();
       letter = nullptr;  // what it held is not kept alive by its successors
     }
-    return letters.size();
+    const size_t count = letters.size();
+    std::lock_guard lock(mutex_);
+    KeepSpare(letters);
+    return count;
   }
   bool empty() const {
     std::lock_guard lock(mutex_);
@@ -104,6 +113,7 @@ class Inbox {
  private:
   // How long a guest waits for an owner that has work.
   static constexpr std::chrono::milliseconds kTurnEvery{2};
+  static constexpr size_t kMaxSpare = 8192;  // letters
 
   bool WaitWithGuest(std::chrono::nanoseconds timeout) {
     const auto began = std::chrono::steady_clock::now();
@@ -130,12 +140,26 @@ class Inbox {
     } else {
       letters_.insert(letters_.end(), std::make_move_iterator(letters.begin()), std::make_move_iterator(letters.end()));
     }
+    KeepSpare(letters);
+  }
+  // The memory of letters that were read, for those that come: there are so many so often that asking for it each time
+  // costs more than the letters.
+  void TakeSpare(std::vector<Letter>& letters) {
+    std::lock_guard lock(mutex_);
+    letters.swap(spare_);
+  }
+  // Under the lock. REQUIRES: they have been read, or moved.
+  void KeepSpare(std::vector<Letter>& letters) {
+    if (letters.capacity() > kMaxSpare) return;
+    letters.clear();
+    if (spare_.capacity() < letters.capacity()) spare_.swap(letters);
   }
 
   mutable std::mutex mutex_;
   std::condition_variable arrived_;
   std::vector<Letter> letters_;
-  Guest* guest_ = nullptr;  // set under the mutex, on the owning thread
+  std::vector<Letter> spare_;  // empty
+  Guest* guest_ = nullptr;     // set under the mutex, on the owning thread
   std::chrono::steady_clock::time_point last_turn_;
 };
 

@@ -17,9 +17,10 @@ void Exchange::TellHead(int status, const Headers& headers) {
     return;
   }
   response.status = status;
+  facts.status = status;
+  if (request.few_headers && http2.session != nullptr) return;  // which has set the type already
   const std::string* type = headers.Find("Content-Type");
   response.content_type = type != nullptr ? *type : "";
-  facts.status = status;
 }
 
 bool Exchange::TellPiece(std::string_view piece, uint64_t expected, uint64_t max_bytes) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "berth/error.h"
 #include "net/client_connection.h"
@@ -21,13 +22,18 @@ class Http2Session;
 
 // Thread safety: the loop's thread, once it has been handed over.
 struct Exchange : Cancellable {
+  explicit Exchange(ClientRequest&& request_in) : request(std::move(request_in)) {}
+  Exchange(const Exchange&) = delete;
+  Exchange& operator=(const Exchange&) = delete;
+
   ClientRequest request;
   Deadline deadline = kNoDeadline;
   Deadline begin_by = kNoDeadline;  // not after `deadline`
 
   // Send.
   HttpClient::Done done;
-  HttpResponse response = {.content_type = {}, .body = {}, .headers = {}};
+  Result<HttpResponse> answer = HttpResponse{.content_type = {}, .body = {}, .headers = {}};
+  HttpResponse& response = answer.value();  // until `done` has it
   // Stream.
   bool streamed = false;
   HttpClient::OnHead on_head;

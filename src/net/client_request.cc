@@ -1,18 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/client_request.h"
 
-#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
 
 #include "net/http_text.h"
 #include "net/proxy_tunnel.h"
 
 namespace berth::net {
 
+namespace {
+
+// Eight characters at a time: a path is looked at for every request.
+bool HasBlankOrControl(std::string_view text) {
+  constexpr uint64_t kOnes = 0x0101010101010101, kHigh = kOnes * 0x80;
+  uint64_t found = 0, eight = 0;
+  const auto look = [&] {
+    const uint64_t delete_is_zero = eight ^ (kOnes * 0x7f);
+    found |= (eight - kOnes * ('!')) & ~eight & kHigh;
+    found |= (delete_is_zero - kOnes) & ~delete_is_zero & kHigh;
+  };
+  for (; text.size() >= sizeof(eight); text.remove_prefix(sizeof(eight))) {
+    std::memcpy(&eight, text.data(), sizeof(eight));
+    look();
+  }
+  eight = kOnes * '/';
+  std::memcpy(&eight, text.data(), text.size());
+  look();
+  return found != 0;
+}
+
+}  // namespace
+
 Error CheckRequest(const ClientRequest& request) {
   if (!IsToken(request.method)) return Error("method \"" + request.method + "\" is none");
   const std::string& path = request.PathOf();
-  const bool plain = std::ranges::all_of(path, [](char c) { return static_cast<unsigned char>(c) > ' ' && c != 0x7f; });
-  if (!path.starts_with('/') || !plain) {
+  if (!path.starts_with('/') || HasBlankOrControl(path)) {
     return Error("path \"" + path + "\" must begin with a slash and have no blanks or control characters");
   }
   for (const auto& [name, value] : request.headers.list())

@@ -51,7 +51,8 @@ struct HttpResponse {
   int status = 200;
   std::string content_type = "application/json";
   std::string body;
-  Headers headers;  // further ones
+  Headers headers;          // further ones
+  bool usual_type = false;  // of a client: as ClientRequest::usual_type
   // The request's body, if it is needed no more: a server reads the next large one into its memory.
   std::string spare = {};
 };

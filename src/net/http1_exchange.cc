@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -165,11 +166,14 @@ Task<bool> Http1Exchange::ReceiveBody(Exchange* exchange, Connection* connection
       input.Consume(piece.size());
       if (known && left == 0) co_return true;
     }
-    if (exchange->streamed) stream.watch().set_deadline(After(exchange->request.read_timeout));
-    const Io io = co_await input.Fill(&stream);
+    std::optional<Io> io = input.FillNow(&stream);
+    if (!io) {
+      if (exchange->streamed) stream.watch().set_deadline(After(exchange->request.read_timeout));
+      io = co_await input.Fill(&stream);
+    }
     if (io == Io::kClosed && until_closed) co_return true;
     if (io != Io::kOk) {
-      exchange->failure = cut_off(io);
+      exchange->failure = cut_off(*io);
       co_return false;
     }
   }

@@ -70,6 +70,33 @@ TEST(Http2Client, AHeadHasNoBodyAndInformationIsNoAnswer) {
   EXPECT_EQ(request.facts->status, 201);
 }
 
+TEST(Http2Client, WhoWantsFewHeadersHearsOfTheTypeAndWhenToAskAgain) {
+  const Http2Server server([](Http2Peer& peer, const SeenRequest& request) {
+    if (request.path == "/none") return peer.Respond(request.stream, 200, "", {{"x-first", "a"}});
+    peer.Respond(request.stream, 429, "", {{"x-first", "a"}, {"content-type", "text/x"}, {"retry-after", "3"}});
+  });
+  const auto client = ClientOf(0, server.Options());
+  const auto ask = [&](const std::string& path, std::string_view usual) {
+    ClientRequest request = Request("GET", path);
+    request.few_headers = true;
+    request.usual_type = usual;
+    auto answer = Ask(*client, request);
+    EXPECT_TRUE(answer.ok());
+    return std::move(answer).value();
+  };
+  const HttpResponse usual = ask("/", "text/x");
+  EXPECT_TRUE(usual.usual_type);
+  EXPECT_EQ(usual.content_type, "");
+  EXPECT_EQ(usual.headers.list().size(), 1u);
+  EXPECT_EQ(*usual.headers.Find("Retry-After"), "3");
+  for (const std::string_view other : {"text/plain", "text/x; charset=utf-8", ""}) {
+    const HttpResponse unusual = ask("/", other);
+    EXPECT_FALSE(unusual.usual_type);
+    EXPECT_EQ(unusual.content_type, "text/x");
+  }
+  EXPECT_FALSE(ask("/none", "text/x").usual_type);
+}
+
 TEST(Http2Client, AServerWithoutItIsSpokenToInHttp1) {
   Http2ServerOptions old;
   old.http2 = false;

@@ -8,6 +8,7 @@
 #include <exception>
 #include <utility>
 
+#include "net/http2_memory.h"
 #include "net/stream.h"
 #include "util/deadline.h"
 
@@ -37,9 +38,10 @@ Http2Session::Http2Session(EventLoop& loop, std::unique_ptr<Connection> connecti
       url_(url),
       limits_(limits),
       listener_(listener),
+      memory_(std::make_unique<Http2Memory>()),
       heard_(steady_clock::now()),
       idle_since_(heard_) {
-  nghttp2_session_client_new(&session_, TheCallbacks(), this);
+  nghttp2_session_client_new3(&session_, TheCallbacks(), this, nullptr, memory_->get());
   const std::array<nghttp2_settings_entry, 3> settings = {
       {{NGHTTP2_SETTINGS_ENABLE_PUSH, 0},
        {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, kStreamWindow},
@@ -96,7 +98,7 @@ Detached Http2Session::Run() {
 
 void Http2Session::Submit(std::shared_ptr<Exchange> exchange) {
   Exchange& one = *exchange;
-  one.http2 = {};
+  if (one.attempts > 0) one.http2 = {};  // it was on another
   one.http2.session = this;
   one.http2.place = streams_.size();
   one.http2.first = submitted_++ == 0;
@@ -349,6 +351,10 @@ std::shared_ptr<Exchange> Http2Session::Remove(Exchange& exchange) {
     std::erase(waiting_, &exchange);
   } else {
     nghttp2_session_set_stream_user_data(session_, exchange.http2.stream, nullptr);
+    if (found_ == &exchange) {
+      found_ = nullptr;
+      found_stream_ = 0;
+    }
   }
   if (!exchange.streamed) held_bytes_ -= exchange.response.body.size();
   exchange.http2.session = nullptr;

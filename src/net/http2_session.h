@@ -24,6 +24,8 @@ struct nghttp2_session_callbacks;
 
 namespace berth::net {
 
+class Http2Memory;
+
 struct Http2Limits {
   size_t max_streams = 250;           // at the same time, whatever the server allows
   uint64_t max_response_bytes = 0;    // of one body that Send collects
@@ -127,7 +129,9 @@ class Http2Session {
   void OnClosed(int32_t stream, uint32_t code);
   void OnNotSent(int32_t stream, int reason);
   ptrdiff_t ReadBody(int32_t stream, uint8_t* to, size_t size, uint32_t* flags);
-  Exchange* Find(int32_t stream) const;
+  // Whose stream it is; null: nobody's any more. Those who ask in a row mostly ask about the same.
+  Exchange* Find(int32_t stream) { return stream == found_stream_ ? found_ : Look(stream); }
+  Exchange* Look(int32_t stream);
 
   EventLoop& loop_;
   const std::unique_ptr<Connection> connection_;
@@ -135,9 +139,12 @@ class Http2Session {
   const Http2Limits& limits_;
   Http2Listener& listener_;
   const std::shared_ptr<Http2Session*> self_ = std::make_shared<Http2Session*>(this);  // for what is posted
+  const std::unique_ptr<Http2Memory> memory_;                                          // of the next one
   nghttp2_session* session_ = nullptr;
 
   std::vector<std::shared_ptr<Exchange>> streams_;  // begun or not
+  int32_t found_stream_ = 0;                        // the last that was looked for and found; 0: none
+  Exchange* found_ = nullptr;                       // its exchange
   std::deque<Exchange*> waiting_;                   // of them, those that have not begun
   uint64_t submitted_ = 0;
   uint64_t held_bytes_ = 0;            // of answers that are not complete

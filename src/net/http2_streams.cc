@@ -89,32 +89,33 @@ void Http2Session::BeginStream(Exchange& exchange) {
   const std::string_view text(own.names.data(), size);
 
   thread_local std::vector<nghttp2_nv> fields;
-  fields.clear();
-  fields.push_back(Field(":method", request.method));
-  fields.push_back(Field(":scheme", "https"));
-  fields.push_back(Field(":authority", url_.authority));
-  fields.push_back(Field(":path", url_.prefix.empty() ? path : text.substr(0, own.names.size())));
+  size_t count = 0;
+  fields.resize(5 + request.headers.list().size() + (request.common ? request.common->fields().size() : 0));
+  fields[count++] = Field(":method", request.method);
+  fields[count++] = Field(":scheme", "https");
+  fields[count++] = Field(":authority", url_.authority);
+  fields[count++] = Field(":path", url_.prefix.empty() ? path : text.substr(0, own.names.size()));
   if (request.common)
     for (const CommonHeaders::Field& field : request.common->fields())
-      fields.push_back(Field(field.lower_name, field.value));
+      fields[count++] = Field(field.lower_name, field.value);
   for (const auto& [name, value] : request.headers.list()) {
     const size_t at = own.names.size();
     own.names += LowerName(name);
     const std::string_view lower = text.substr(at, name.size());
-    if (!IsClientsOwn(lower)) fields.push_back(Field(lower, value));
+    if (!IsClientsOwn(lower)) fields[count++] = Field(lower, value);
   }
   const bool has_body = !request.BodyOf().empty();
   if (has_body || request.method == "POST" || request.method == "PUT" || request.method == "PATCH") {
     const auto end =
         std::to_chars(own.length.data(), own.length.data() + own.length.size(), request.BodyOf().size()).ptr;
-    fields.push_back(Field("content-length", {own.length.data(), static_cast<size_t>(end - own.length.data())}));
+    fields[count++] = Field("content-length", {own.length.data(), static_cast<size_t>(end - own.length.data())});
   }
   nghttp2_data_provider body = {};
   body.read_callback = Callbacks::Body;
   own.begins_at = produced_;
   own.began = std::chrono::steady_clock::now();
   const int32_t id =
-      nghttp2_submit_request(session_, nullptr, fields.data(), fields.size(), has_body ? &body : nullptr, &exchange);
+      nghttp2_submit_request(session_, nullptr, fields.data(), count, has_body ? &body : nullptr, &exchange);
   if (id < 0) {
     // Every connection has an end to its numbers.
     draining_ = draining_ || id == NGHTTP2_ERR_STREAM_ID_NOT_AVAILABLE;
@@ -125,8 +126,10 @@ void Http2Session::BeginStream(Exchange& exchange) {
   if (!exchange.streamed) loop_.ExpectAnswer();
 }
 
-Exchange* Http2Session::Find(int32_t stream) const {
-  return static_cast<Exchange*>(nghttp2_session_get_stream_user_data(session_, stream));
+Exchange* Http2Session::Look(int32_t stream) {
+  found_ = static_cast<Exchange*>(nghttp2_session_get_stream_user_data(session_, stream));
+  found_stream_ = found_ != nullptr ? stream : 0;
+  return found_;
 }
 
 ptrdiff_t Http2Session::ReadBody(int32_t stream, uint8_t* to, size_t size, uint32_t* flags) {
@@ -165,8 +168,12 @@ int Http2Session::OnHeader(int32_t stream, std::string_view name, std::string_vi
     std::from_chars(value.data(), value.data() + value.size(), own.status);
   } else if (own.status >= 200) {
     if (name == "content-length") std::from_chars(value.data(), value.data() + value.size(), own.expected);
-    if (!exchange->request.few_headers || name == "content-type" || name == "retry-after")
+    if (!exchange->request.few_headers || name == "retry-after") {
       exchange->response.headers.Add(std::string(name), std::string(value));
+    } else if (name == "content-type" && !exchange->response.usual_type && exchange->response.content_type.empty()) {
+      exchange->response.usual_type = value == exchange->request.usual_type;
+      if (!exchange->response.usual_type) exchange->response.content_type = value;
+    }
   }
   return 0;
 }

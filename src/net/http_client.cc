@@ -22,6 +22,7 @@
 #include "net/task.h"
 #include "net/url.h"
 #include "util/owner_link.h"
+#include "util/recycling.h"
 
 namespace berth::net {
 namespace {
@@ -153,10 +154,15 @@ Http2Pool* HttpClient::Impl::PoolFor(const Exchange& exchange) {
 // Of those of the lowest rank, those who have waited longest go first.
 void HttpClient::Impl::Next() {
   const size_t most = std::max<size_t>(options.max_connections, 1);
+  Http2Session* session = nullptr;  // that the one before was given to
   while (!waiting.empty()) {
     const auto first = waiting.begin();
     Http2Pool* const pool = PoolFor(*first->second.front());
-    Http2Session* const session = pool != nullptr ? pool->Find() : nullptr;
+    if (pool == nullptr) {
+      session = nullptr;
+    } else if (session == nullptr || session->room() == 0) {
+      session = pool->Find();
+    }
     // A server that allows many streams on a connection gets one connection.
     if (session == nullptr && (sending >= most || (pool != nullptr && sending + pool->capacity() >= most))) return;
     std::shared_ptr<Exchange> exchange = std::move(first->second.front());
@@ -236,7 +242,7 @@ void HttpClient::Impl::Finish(Exchange* exchange) {
   } else if (!exchange->failure.ok()) {
     exchange->done(std::move(exchange->failure));
   } else {
-    exchange->done(std::move(exchange->response));
+    exchange->done(std::move(exchange->answer));
   }
 }
 
@@ -427,10 +433,9 @@ HttpClient::~HttpClient() {
   impl_->loop->Join();
 }
 
-void HttpClient::Send(ClientRequest request, Done done) {
-  auto exchange = std::make_shared<Exchange>();
-  exchange->failure = CheckRequest(request);
-  exchange->request = std::move(request);
+void HttpClient::Send(ClientRequest&& request, Done done) {
+  auto exchange = std::allocate_shared<Exchange>(util::Recycling<Exchange>(), std::move(request));
+  exchange->failure = CheckRequest(exchange->request);
   exchange->StartTimeout();
   exchange->done = std::move(done);
   impl_->Take(std::move(exchange));
@@ -438,10 +443,9 @@ void HttpClient::Send(ClientRequest request, Done done) {
 
 std::unique_ptr<ResponseStream> HttpClient::Stream(ClientRequest request, OnHead on_head, OnChunk on_chunk,
                                                    OnEnd on_end) {
-  auto exchange = std::make_shared<Exchange>();
-  exchange->failure = CheckRequest(request);
-  exchange->deadline = exchange->begin_by = After(request.timeout);
-  exchange->request = std::move(request);
+  auto exchange = std::make_shared<Exchange>(std::move(request));
+  exchange->failure = CheckRequest(exchange->request);
+  exchange->deadline = exchange->begin_by = After(exchange->request.timeout);
   exchange->streamed = true;
   exchange->on_head = std::move(on_head);
   exchange->on_chunk = std::move(on_chunk);

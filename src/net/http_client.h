@@ -17,6 +17,7 @@
 #include "net/tls.h"
 #include "util/deadline.h"
 #include "util/inbox.h"
+#include "util/unique_call.h"
 
 namespace berth::net {
 
@@ -58,23 +59,25 @@ struct SendFacts {
 struct ClientRequest {
   std::string method = "GET";
   std::string path = "/";  // with the query, encoded already
-  Headers headers;         // Host, Content-Length and Connection are ours
-  std::string body;
-  std::shared_ptr<const CommonHeaders> common;  // further headers; may be null
+  Headers headers = {};    // Host, Content-Length and Connection are ours
+  std::string body = {};
+  std::shared_ptr<const CommonHeaders> common = nullptr;  // further headers; may be null
   // Send: not null, they are meant instead of path and body. Whoever gives them keeps them until `done` has gone.
   const std::string *kept_path = nullptr, *kept_body = nullptr;
-  bool few_headers = false;  // Send: of the answer's, Content-Type and Retry-After are enough
+  bool few_headers = false;  // Send: of the answer's, content_type and Retry-After are enough
+  // With few_headers: an answer of exactly this type may say so (usual_type) instead of naming it. Never destroyed.
+  std::string_view usual_type = {};
   Duration timeout =
       Duration::Seconds(30);       // Send: until the answer is complete; Stream: until its head is there; 0: none
   bool timeout_from_turn = false;  // Send: the timeout counts from when it is this request's turn, not from the call
   uint8_t rank = 0;                // Send: among those that wait for a connection the lower ones go first
   bool large = false;              // its answer may be: it goes over HTTP/1.1, which is twice as fast with megabytes
-  Duration read_timeout;           // Stream: the longest silence between pieces; 0: any
+  Duration read_timeout = {};      // Stream: the longest silence between pieces; 0: any
   // Send: begun before that, or not at all, wherever it has waited; and given up then, whatever the timeout.
   util::Deadline send_by = util::kNoDeadline, answer_by = util::kNoDeadline;
   // Send: true when its turn comes: it is not sent (kUnsent). May be null.
-  std::shared_ptr<const std::atomic<bool>> withdrawn;
-  std::shared_ptr<SendFacts> facts;  // Send: filled in before `done` is called, however it ended. May be null
+  std::shared_ptr<const std::atomic<bool>> withdrawn = nullptr;
+  std::shared_ptr<SendFacts> facts = nullptr;  // Send: filled in before `done` is called, however it ended. May be null
 
   const std::string& PathOf() const { return kept_path != nullptr ? *kept_path : path; }
   const std::string& BodyOf() const { return kept_body != nullptr ? *kept_body : body; }
@@ -94,7 +97,7 @@ class ResponseStream {
 // answer of this client.
 class HttpClient {
  public:
-  using Done = std::function<void(Result<HttpResponse>)>;
+  using Done = util::UniqueCall<void(Result<HttpResponse>&&)>;
   using OnHead = std::function<void(int status, const Headers& headers)>;
   using OnChunk = std::function<void(std::string_view piece)>;
   using OnEnd = std::function<void(Error)>;
@@ -111,7 +114,7 @@ class HttpClient {
   // was made with. A status of 400 and more is a response, not an error. A kept connection that turns out to be closed
   // is replaced by a new one for GET, HEAD and OPTIONS; whether another method was heard is for the caller to find out.
   // What a server of HTTP/2 says it has not processed is sent again, a few times, and then kUnsent.
-  void Send(ClientRequest request, Done done);
+  void Send(ClientRequest&& request, Done done);
   // Calls on_head once, then on_chunk for every piece as it comes, then on_end once, with Ok if the response was
   // complete. Without a head only on_end is called.
   // One whose connection was made with certificates that have changed since is ended, within look_every.

@@ -198,6 +198,14 @@ TEST(HttpClient, NamesRequestAndReasonInErrors) {
   const std::string where = "http://127.0.0.1:" + std::to_string(port);
   EXPECT_EQ(Text(Ask(*client, Request("GET", "/x"))), "(GET " + where + "/x: connecting: Connection refused)");
   EXPECT_NE(Text(Ask(*client, Request("GET", "x"))).find("must begin with a slash"), std::string::npos);
+  for (const char bad : {'\0', '\n', '\x1f', ' ', '\x7f'}) {
+    for (size_t at = 1; at < 20; ++at) {
+      std::string path(20, 'x');
+      path[0] = '/';
+      path[at] = bad;
+      EXPECT_NE(Text(Ask(*client, Request("GET", path))).find("blanks or control"), std::string::npos) << at;
+    }
+  }
   EXPECT_NE(Text(Ask(*client, Request("GET", "/x HTTP/1.1\r\nA: b"))).find("control characters"), std::string::npos);
   EXPECT_NE(Text(Ask(*client, Request("G T", "/"))).find("method \"G T\" is none"), std::string::npos);
   ClientRequest evil = Request("GET", "/");

@@ -2,16 +2,19 @@
 #include "net/http_text.h"
 
 #include <algorithm>
+#include <array>
 
 namespace berth::net {
 namespace {
 
 char LowerChar(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
 
-bool IsTokenCharacter(char c) {
-  if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')) return true;
-  return c != '\0' && std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
-}
+constexpr std::array<bool, 256> kTokenCharacters = [] {
+  std::array<bool, 256> are{};
+  for (const char c : std::string_view("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%&'*+-.^_`|~"))
+    are[static_cast<unsigned char>(c)] = true;
+  return are;
+}();
 
 }  // namespace
 
@@ -80,7 +83,10 @@ std::string_view StatusText(int status) {
   }
 }
 
-bool IsToken(std::string_view name) { return !name.empty() && std::ranges::all_of(name, IsTokenCharacter); }
+bool IsToken(std::string_view name) {
+  return !name.empty() &&
+         std::ranges::all_of(name, [](char c) { return kTokenCharacters[static_cast<unsigned char>(c)]; });
+}
 
 bool IsHeaderValue(std::string_view value) {
   return std::ranges::none_of(value, [](char c) { return c == '\r' || c == '\n' || c == '\0'; });

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace berth::net {
 namespace {
@@ -100,16 +101,26 @@ Task<Io> Stream::Handshake() {
   }
 }
 
+std::optional<Io> Stream::ReadNow(char* data, size_t size, size_t* count) {
+  if (reads_in_a_row_ >= kReadsPerTurn || watch_.cancelled()) return std::nullopt;
+  ++reads_in_a_row_;
+  const Status status = TryRead(data, size, count);
+  if (status != Status::kWantRead && status != Status::kWantWrite) return Ended(status);
+  read_waits_ = status;
+  return std::nullopt;
+}
+
 Task<Io> Stream::Read(char* data, size_t size, size_t* count) {
   // A peer that sends faster than we read must not keep the others waiting.
-  if (++reads_in_a_row_ > kReadsPerTurn) {
+  if (!read_waits_ && ++reads_in_a_row_ > kReadsPerTurn) {
     reads_in_a_row_ = 0;
     const Wake turn = co_await watch_.Wait(Watch::For::kTurn);
     if (turn != Wake::kReady) co_return FromWake(turn);
   }
   for (;;) {
     if (watch_.cancelled()) co_return Io::kCancelled;
-    const Status status = TryRead(data, size, count);
+    const std::optional<Status> waits = std::exchange(read_waits_, std::nullopt);
+    const Status status = waits ? *waits : TryRead(data, size, count);
     if (status != Status::kWantRead && status != Status::kWantWrite) co_return Ended(status);
     reads_in_a_row_ = 0;
     const Wake wake = co_await watch_.Wait(status == Status::kWantRead ? Watch::For::kRead : Watch::For::kWrite);
@@ -158,21 +169,32 @@ void InputBuffer::Consume(size_t count) {
   }
 }
 
-Task<Io> InputBuffer::Fill(Stream* stream) {
-  if (end_ == capacity_) {
-    const size_t held = end_ - begin_;
-    if (begin_ == 0 || held > capacity_ / 2) {
-      const size_t larger = std::max(kBufferStart, capacity_ * 2);
-      auto data = std::make_unique_for_overwrite<char[]>(larger);
-      if (held > 0) std::memcpy(data.get(), data_.get() + begin_, held);
-      data_ = std::move(data);
-      capacity_ = larger;
-    } else {
-      std::memmove(data_.get(), data_.get() + begin_, held);
-    }
-    begin_ = 0;
-    end_ = held;
+void InputBuffer::MakeRoom() {
+  if (end_ != capacity_) return;
+  const size_t held = end_ - begin_;
+  if (begin_ == 0 || held > capacity_ / 2) {
+    const size_t larger = std::max(kBufferStart, capacity_ * 2);
+    auto data = std::make_unique_for_overwrite<char[]>(larger);
+    if (held > 0) std::memcpy(data.get(), data_.get() + begin_, held);
+    data_ = std::move(data);
+    capacity_ = larger;
+  } else {
+    std::memmove(data_.get(), data_.get() + begin_, held);
   }
+  begin_ = 0;
+  end_ = held;
+}
+
+std::optional<Io> InputBuffer::FillNow(Stream* stream) {
+  MakeRoom();
+  size_t count = 0;
+  const std::optional<Io> io = stream->ReadNow(data_.get() + end_, capacity_ - end_, &count);
+  if (io == Io::kOk) end_ += count;
+  return io;
+}
+
+Task<Io> InputBuffer::Fill(Stream* stream) {
+  MakeRoom();
   size_t count = 0;
   const Io io = co_await stream->Read(data_.get() + end_, capacity_ - end_, &count);
   if (io == Io::kOk) end_ += count;

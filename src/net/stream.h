@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -40,6 +41,8 @@ class Stream {
   std::unique_ptr<TlsSession> TakeTls() { return std::move(tls_); }
   Task<Io> Handshake();
   Task<Io> Read(char* data, size_t size, size_t* count);
+  // The same without a coroutine, for who reads often: nothing if he has to wait, and then he has to Read.
+  std::optional<Io> ReadNow(char* data, size_t size, size_t* count);
   // All of both, in this order.
   Task<Io> Write(std::string_view head, std::string_view body);
   // Says that we send no more.
@@ -59,6 +62,7 @@ class Stream {
   std::unique_ptr<TlsSession> tls_;
   std::string problem_;
   size_t reads_in_a_row_ = 0;
+  std::optional<TlsSession::Status> read_waits_;  // what ReadNow was told to wait for
 };
 
 // What was read and not used yet.
@@ -69,8 +73,11 @@ class InputBuffer {
   void Consume(size_t count);
   // Reads what is there, at least a byte, behind what the buffer holds, which then grows as it must.
   Task<Io> Fill(Stream* stream);
+  // As Stream::ReadNow.
+  std::optional<Io> FillNow(Stream* stream);
 
  private:
+  void MakeRoom();
   std::unique_ptr<char[]> data_;
   size_t capacity_ = 0, begin_ = 0, end_ = 0;
 };

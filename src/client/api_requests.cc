@@ -8,6 +8,7 @@
 
 #include "client/wire.h"
 #include "net/url.h"
+#include "util/recycling.h"
 
 namespace berth::client {
 namespace {
@@ -35,10 +36,13 @@ double SecondsSince(std::chrono::steady_clock::time_point then) {
 }  // namespace
 
 struct ApiRequests::Call {
+  Call(ApiRequest&& request_in, Pacer* pacer_in, Done&& done_in)
+      : request(std::move(request_in)), pacer(pacer_in), done(std::move(done_in)) {}
+
   ApiRequest request;
-  Pacer* pacer = nullptr;
+  Pacer* pacer;
   Done done;
-  std::string authorization;  // as it was sent
+  Authorization authorization;  // as it was sent
   int retries = 0;
   bool renewed = false;
   std::chrono::steady_clock::time_point asked;  // if there is an observer
@@ -63,7 +67,7 @@ void ApiRequests::Tried(const Call& call, int code) const {
                       call.retries > 0 || call.renewed);
 }
 
-void ApiRequests::Finish(const Call& call, ApiReply reply, size_t bytes) const {
+void ApiRequests::Finish(const Call& call, ApiReply&& reply, size_t bytes) const {
   if (observed_.by != nullptr)
     observed_.by->Finished(observed_.host, call.request.method, SecondsSince(call.asked), bytes);
   call.done(std::move(reply));
@@ -87,37 +91,34 @@ void ApiRequests::Refuse(Call& call) {
   std::exchange(call.done, nullptr)(std::move(reply));
 }
 
-std::shared_ptr<const net::CommonHeaders> ApiRequests::HeadersWith(const std::string& authorization, Encoding accept,
+std::shared_ptr<const net::CommonHeaders> ApiRequests::HeadersWith(const Authorization& authorization, Encoding accept,
                                                                    std::string_view content_type) {
   const std::lock_guard lock(mutex_);
   if (known_authorization_ != authorization) {
+    if (!known_authorization_ || *known_authorization_ != *authorization) known_.clear();
     known_authorization_ = authorization;
-    known_.clear();
   }
   for (const Known& known : known_)
     if (known.accept == accept && known.content_type == content_type) return known.headers;
   net::Headers headers;
   headers.Add("Accept", std::string(AcceptOf(accept)));
   headers.Add("User-Agent", user_agent_);
-  if (!authorization.empty()) headers.Add("Authorization", authorization);
+  if (!authorization->empty()) headers.Add("Authorization", *authorization);
   for (const auto& [name, value] : credentials_.impersonation().list()) headers.Add(name, value);
   if (!content_type.empty()) headers.Add("Content-Type", std::string(content_type));
   known_.push_back({accept, content_type, std::make_shared<net::CommonHeaders>(headers)});
   return known_.back().headers;
 }
 
-void ApiRequests::Send(ApiRequest request, Pacer* pacer, Done done) {
-  auto call = std::make_shared<Call>();
-  call->request = std::move(request);
-  call->pacer = pacer;
-  call->done = std::move(done);
+void ApiRequests::Send(ApiRequest&& request, Pacer* pacer, Done done) {
+  const auto call = std::allocate_shared<Call>(util::Recycling<Call>(), std::move(request), pacer, std::move(done));
   if (observed_.by != nullptr) call->asked = std::chrono::steady_clock::now();
   if (call->request.withdrawn && *call->request.withdrawn) return Drop(call);
   Pace(call);
 }
 
 void ApiRequests::Pace(const std::shared_ptr<Call>& call) {
-  if (call->pacer == nullptr) return Go(call);
+  if (call->pacer == nullptr || call->pacer->TakeTurn()) return Go(call);
   const auto rank = static_cast<uint8_t>(call->request.rank);
   if (!call->pacer->Run([this, call] { Go(call); }, call->request.send_by, rank)) Drop(call);
 }
@@ -135,7 +136,7 @@ void ApiRequests::Go(const std::shared_ptr<Call>& call) {
     const ApiRequest& asked = call->request;
     observed_.by->Paced({observed_.host, asked.method, observed_.url, asked.path, SecondsSince(call->asked)});
   }
-  if (std::optional<std::string> known = credentials_.Known()) return SendWith(call, *std::move(known));
+  if (Authorization known = credentials_.Known()) return SendWith(call, std::move(known));
   bool closed = false;
   {
     const std::lock_guard lock(mutex_);
@@ -163,21 +164,21 @@ void ApiRequests::Resume(const std::shared_ptr<Call>& call, const Result<std::st
       call->done(std::move(reply));
     });
   }
-  client_->Post([this, call, header = *authorization] {
+  client_->Post([this, call, header = std::make_shared<const std::string>(*authorization)] {
     if (util::IsOver(call->request.send_by)) return Drop(call, "credentials came too late");
     SendWith(call, header);
   });
 }
 
-void ApiRequests::SendWith(const std::shared_ptr<Call>& call, std::string authorization) {
+void ApiRequests::SendWith(const std::shared_ptr<Call>& call, Authorization authorization) {
   call->authorization = std::move(authorization);
   const ApiRequest& asked = call->request;
-  net::ClientRequest request;
-  request.method = asked.method;
+  net::ClientRequest request{.method = asked.method, .path = {}};
   request.kept_path = &asked.path;
   request.kept_body = &asked.body;
   request.common = HeadersWith(call->authorization, asked.accept, asked.body.empty() ? "" : asked.content_type);
   request.few_headers = true;
+  request.usual_type = ContentTypeOf(asked.accept);
   request.timeout = call->request.timeout;
   request.timeout_from_turn = true;
   request.large = call->request.large;
@@ -185,8 +186,7 @@ void ApiRequests::SendWith(const std::shared_ptr<Call>& call, std::string author
   request.withdrawn = call->request.withdrawn;
   request.send_by = call->request.send_by;
   request.answer_by = call->request.answer_by;
-  client_->Send(std::move(request),
-                [this, call](Result<net::HttpResponse> answer) { OnAnswer(call, std::move(answer)); });
+  client_->Send(std::move(request), [this, call](Result<net::HttpResponse>&& answer) { OnAnswer(call, answer); });
 }
 
 // A stream that may have to wait for credentials before it begins.
@@ -214,8 +214,8 @@ std::unique_ptr<net::ResponseStream> ApiRequests::Stream(net::ClientRequest requ
     net::HttpClient::OnChunk on_chunk;
     net::HttpClient::OnEnd on_end;
 
-    std::unique_ptr<net::ResponseStream> Begin(ApiRequests& requests, const std::string& authorization) {
-      if (shown) *shown = authorization;
+    std::unique_ptr<net::ResponseStream> Begin(ApiRequests& requests, const Authorization& authorization) {
+      if (shown) *shown = *authorization;
       request.common = requests.HeadersWith(authorization, accept, "");
       if (requests.observed_.by != nullptr) {
         on_head = [&observed = requests.observed_, tell = std::move(on_head)](int status, const net::Headers& headers) {
@@ -227,7 +227,7 @@ std::unique_ptr<net::ResponseStream> ApiRequests::Stream(net::ClientRequest requ
     }
   };
   Plan plan{std::move(request), accept, std::move(shown), std::move(on_head), std::move(on_chunk), std::move(on_end)};
-  if (const std::optional<std::string> known = credentials_.Known()) return plan.Begin(*this, *known);
+  if (const Authorization known = credentials_.Known()) return plan.Begin(*this, known);
   auto pending = std::make_unique<PendingStream>();
   auto waiting = std::make_shared<Plan>(std::move(plan));
   credentials_.Ask([owner = owner_.link(), stream = pending->link(), waiting](const Result<std::string>& header) {
@@ -235,7 +235,7 @@ std::unique_ptr<net::ResponseStream> ApiRequests::Stream(net::ClientRequest requ
     owner.Call([&](ApiRequests& self) {
       self.client_->Post([&self, stream, waiting, header] {
         stream.Call([&](PendingStream& held) {
-          if (header.ok()) return held.Hold(waiting->Begin(self, *header));
+          if (header.ok()) return held.Hold(waiting->Begin(self, std::make_shared<const std::string>(*header)));
           waiting->on_end(header.error());
         });
       });
@@ -244,22 +244,24 @@ std::unique_ptr<net::ResponseStream> ApiRequests::Stream(net::ClientRequest requ
   return pending;
 }
 
-void ApiRequests::OnAnswer(const std::shared_ptr<Call>& call, Result<net::HttpResponse> answer) {
+void ApiRequests::OnAnswer(const std::shared_ptr<Call>& call, Result<net::HttpResponse>& answer) {
   ApiReply reply;
   if (!answer.ok()) {
     reply.status = {0, answer.error().text(), answer.error().kind()};
     Tried(*call, 0);
     return Finish(*call, std::move(reply), 0);
   }
-  net::HttpResponse response = std::move(answer).value();
+  net::HttpResponse& response = answer.value();
   Tried(*call, response.status);
-  if (response.status == 401 && !call->renewed && credentials_.Renew(call->authorization)) {
+  if (response.status == 401 && !call->renewed && credentials_.Renew(*call->authorization)) {
     call->renewed = true;
     return Go(call);
   }
   const int wait = RetryAfter(response);
-  const bool in_time = std::chrono::steady_clock::now() + std::chrono::seconds(wait) < call->request.send_by;
-  if (wait >= 0 && in_time && call->pacer != nullptr && call->retries < kMaxRetries) {
+  const auto in_time = [&] {
+    return std::chrono::steady_clock::now() + std::chrono::seconds(wait) < call->request.send_by;
+  };
+  if (wait >= 0 && call->pacer != nullptr && call->retries < kMaxRetries && in_time()) {
     ++call->retries;
     const auto rank = static_cast<uint8_t>(call->request.rank);
     return call->pacer->RunLater(
@@ -267,7 +269,7 @@ void ApiRequests::OnAnswer(const std::shared_ptr<Call>& call, Result<net::HttpRe
   }
   const size_t bytes = response.body.size();
   reply.status.code = response.status;
-  reply.encoding = EncodingOf(response.content_type);
+  reply.encoding = response.usual_type ? call->request.accept : EncodingOf(response.content_type);
   if (reply.status.ok()) {
     reply.body = std::move(response.body);
   } else {

@@ -21,6 +21,7 @@
 #include "net/http_client.h"
 #include "util/deadline.h"
 #include "util/owner_link.h"
+#include "util/unique_call.h"
 
 namespace berth::client {
 
@@ -30,8 +31,8 @@ enum class Rank : uint8_t { kBinding, kStatus, kEvent };
 
 struct ApiRequest {
   std::string method = "GET";
-  std::string path;  // with the query
-  std::string body;
+  std::string path = {};  // with the query
+  std::string body = {};
   std::string_view content_type = ContentTypeOf(Encoding::kJson);  // never destroyed
   Encoding accept = Encoding::kJson;
   bool large = false;  // as net::ClientRequest has it
@@ -63,7 +64,7 @@ struct ObservedServer {
 // Thread safety: Send from any thread; callbacks come on the HTTP client's thread.
 class ApiRequests {
  public:
-  using Done = std::function<void(ApiReply)>;
+  using Done = util::UniqueCall<void(ApiReply&&)>;
 
   // REQUIRES: `credentials` and the observer outlive it.
   ApiRequests(std::unique_ptr<net::HttpClient> client, Credentials& credentials, std::string user_agent,
@@ -77,7 +78,7 @@ class ApiRequests {
   // is waited out by the pacer, a few times; a 401 is tried once more if there is another token by now. What is not
   // sent in time is answered so (unsent), as soon as that is known; what the server puts off beyond it, with its
   // answer.
-  void Send(ApiRequest request, Pacer* pacer, Done done);
+  void Send(ApiRequest&& request, Pacer* pacer, Done done);
 
   // As HttpClient::Stream, with the headers that every request has, as soon as there are credentials. `shown`, if not
   // null, is set to those before anything is called but for a failure to get them. After the end of this nothing is
@@ -91,8 +92,9 @@ class ApiRequests {
  private:
   struct Call;
   class PendingStream;
+  using Authorization = std::shared_ptr<const std::string>;  // of Credentials; not null
   // What every request says, kept for the next one that says the same.
-  std::shared_ptr<const net::CommonHeaders> HeadersWith(const std::string& authorization, Encoding accept,
+  std::shared_ptr<const net::CommonHeaders> HeadersWith(const Authorization& authorization, Encoding accept,
                                                         std::string_view content_type);
   void Pace(const std::shared_ptr<Call>& call);
   static void Drop(const std::shared_ptr<Call>& call, const std::string& why = "too many requests wait for their turn");
@@ -100,12 +102,12 @@ class ApiRequests {
   void Go(const std::shared_ptr<Call>& call);
   // Credentials have come, or not.
   void Resume(const std::shared_ptr<Call>& call, const Result<std::string>& authorization);
-  void SendWith(const std::shared_ptr<Call>& call, std::string authorization);
-  void OnAnswer(const std::shared_ptr<Call>& call, Result<net::HttpResponse> answer);
+  void SendWith(const std::shared_ptr<Call>& call, Authorization authorization);
+  void OnAnswer(const std::shared_ptr<Call>& call, Result<net::HttpResponse>& answer);
 
   // For the observer.
   void Tried(const Call& call, int code) const;
-  void Finish(const Call& call, ApiReply reply, size_t bytes) const;
+  void Finish(const Call& call, ApiReply&& reply, size_t bytes) const;
 
   Credentials& credentials_;
   const std::string user_agent_;
@@ -117,7 +119,7 @@ class ApiRequests {
     std::string_view content_type;
     std::shared_ptr<const net::CommonHeaders> headers;
   };
-  std::string known_authorization_;          // of all of `known_`; under mutex_
+  Authorization known_authorization_;        // of all of `known_`, which are none if it is null; under mutex_
   std::vector<Known> known_;                 // under mutex_
   bool closing_ = false;                     // under mutex_
   util::Owner<ApiRequests> owner_{this};     // of answers about credentials

@@ -2,6 +2,7 @@
 #include "client/credentials.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "api/base64.h"
@@ -77,13 +78,18 @@ Credentials::Credentials(const Kubeconfig& config, Duration look_every, std::fun
       look_every_(look_every.ns),
       warn_(std::move(warn)) {
   if (!config.token.empty() || !config.username.empty() || !token_file_.empty()) util::ForbidCoreDumps();
-  if (!config.token.empty()) header_ = "Bearer " + config.token;
-  if (!config.username.empty()) header_ = "Basic " + EncodeBase64(config.username + ":" + config.password);
+  std::string header;
+  if (!config.token.empty()) header = "Bearer " + config.token;
+  if (!config.username.empty()) header = "Basic " + EncodeBase64(config.username + ":" + config.password);
+  header_ = std::make_shared<const std::string>(std::move(header));
   if (!token_file_.empty()) Look();
 }
 
-std::optional<std::string> Credentials::Known() {
-  if (plugin_) return plugin_->Known();
+std::shared_ptr<const std::string> Credentials::Known() {
+  if (plugin_) {
+    std::optional<std::string> known = plugin_->Known();
+    return known ? std::make_shared<const std::string>(*std::move(known)) : nullptr;
+  }
   const std::lock_guard lock(mutex_);
   if (!token_file_.empty() && std::chrono::steady_clock::now() - looked_ >= look_every_) Look();
   return header_;
@@ -100,15 +106,16 @@ bool Credentials::Renew(const std::string& header) {
     return true;
   }
   const std::lock_guard lock(mutex_);
-  if (!token_file_.empty() && header_ == header) Look();
-  return header_ != header;
+  if (!token_file_.empty() && *header_ == header) Look();
+  return *header_ != header;
 }
 
 void Credentials::Look() {
   looked_ = std::chrono::steady_clock::now();
   const Result<std::string> token = ReadTokenFile(token_file_);
   if (token.ok()) {
-    header_ = "Bearer " + *token;
+    std::string header = "Bearer " + *token;
+    if (header != *header_) header_ = std::make_shared<const std::string>(std::move(header));
   } else if (warn_) {
     warn_("token file " + token_file_ + ": " + token.error().text() + "; the last one that was there stays in use");
   }

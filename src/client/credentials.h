@@ -6,7 +6,6 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -37,14 +36,17 @@ class Credentials {
   Credentials(const Kubeconfig& config, Duration look_every, std::function<void(const std::string&)> warn = nullptr);
 
   // The value of the Authorization header; empty: none. Reads the token's file if the last look is long ago; a file
-  // that cannot be read, or has no usable token, leaves the old one in use, with a warning. No value: a program has to
-  // be asked first.
-  std::optional<std::string> Known();
+  // that cannot be read, or has no usable token, leaves the old one in use, with a warning. Null: a program has to be
+  // asked first. The same object as long as it says the same, unless it comes from a program.
+  std::shared_ptr<const std::string> Known();
   // The same, whoever has to be asked. Calls `done` once: within the call, or on a thread on which it must not wait;
   // with a failure (kTimedOut) soon after `until` if there is no answer by then.
   void Ask(ExecPlugin::Done done, util::Deadline until = util::kNoDeadline);
   // Known, or nothing.
-  std::string Header() { return Known().value_or(""); }
+  std::string Header() {
+    const std::shared_ptr<const std::string> known = Known();
+    return known ? *known : "";
+  }
   // What connections have to show besides; null: what the kubeconfig says.
   std::shared_ptr<net::TlsIdentity> identity() const { return plugin_ ? plugin_->identity() : nullptr; }
   // What every request says besides.
@@ -61,7 +63,7 @@ class Credentials {
   const std::chrono::nanoseconds look_every_;
   const std::function<void(const std::string&)> warn_;
   std::mutex mutex_;
-  std::string header_;
+  std::shared_ptr<const std::string> header_;  // never null
   std::chrono::steady_clock::time_point looked_;
 };
 

@@ -14,6 +14,8 @@ constexpr std::string_view kEither = "application/vnd.kubernetes.protobuf, appli
 
 // Whether a media type, with parameters or without, is protobuf's.
 bool IsProtobuf(std::string_view type) {
+  if (type == kProtobufType) return true;
+  if (type == kJsonType) return false;
   type = type.substr(0, type.find(';'));
   while (!type.empty() && (type.front() == ' ' || type.front() == '\t')) type.remove_prefix(1);
   while (!type.empty() && (type.back() == ' ' || type.back() == '\t')) type.remove_suffix(1);

@@ -105,16 +105,24 @@ void LiveCluster::Impl::Believe(ApiReply& reply, const Success& wanted) {
 void LiveCluster::Impl::WritePod(ApiRequest request, Success wanted, Answer done) {
   request.timeout = options.request_timeout;
   request.withdrawn = pod_writes_over;
-  writes->Send(std::move(request), &pacer, [this, wanted = std::move(wanted), done = std::move(done)](ApiReply reply) {
-    OnPodWritten(std::move(reply), wanted, done);
-  });
+  writes->Send(std::move(request), &pacer,
+               [this, wanted = std::move(wanted), done = std::move(done)](ApiReply&& reply) mutable {
+                 OnPodWritten(reply, wanted, std::move(done));
+               });
 }
 
-void LiveCluster::Impl::OnPodWritten(ApiReply reply, const Success& wanted, const Answer& done) {
+void LiveCluster::Impl::OnPodWritten(ApiReply& reply, const Success& wanted, Answer done) {
   Believe(reply, wanted);
   // To the server the uid of another incarnation is a field that must not change.
   if (reply.invalid_uid) reply.status.code = 409;
-  Reply([done, status = std::move(reply.status)] { done(status); });
+  Reply(std::move(done), std::move(reply.status));
+}
+
+void LiveCluster::Impl::Reply(Answer done, ApiStatus status) {
+  // Nearly all say nothing but a code, and that fits into the letter.
+  if (status.code != 0 && status.message.empty())
+    return Reply([done = std::move(done), code = status.code] { done({.code = code, .message = {}}); });
+  Reply([done = std::move(done), status = std::move(status)] { done(status); });
 }
 
 void LiveCluster::Impl::WriteVersioned(ApiRequest request, Success wanted, VersionAnswer done) {
@@ -177,27 +185,45 @@ void LiveCluster::BindBy(util::Deadline until, const ObjectName& pod, const std:
   impl_->Bind(until, pod, node, std::move(done));
 }
 
+// A binding on its way: what is needed to send it again, and to tell its answer from another's.
+struct LiveCluster::Impl::SentBinding {
+  SentBinding(util::Deadline until_in, const ObjectName& pod_in, const std::string& node_in, Encoding encoding_in,
+              Answer&& done_in)
+      : until(until_in), pod(pod_in), node(node_in), encoding(encoding_in), done(std::move(done_in)) {}
+  util::Deadline until;
+  ObjectName pod;
+  std::string node;
+  Encoding encoding;
+  Answer done;
+};
+
 void LiveCluster::Impl::Bind(util::Deadline until, const ObjectName& pod, const std::string& node, Answer done) {
-  ApiRequest request;
-  request.send_by = until;
-  request.method = "POST";
-  request.path = PodPath(pod.namespace_, pod.name) + "/binding";
   const Encoding encoding = encodings.Of(Written::kBinding);
-  request.body = BindingBody(pod, node, encoding);
+  ApiRequest request{.method = "POST",
+                     .path = PodPath(pod.namespace_, pod.name, "/binding"),
+                     .body = BindingBody(pod, node, encoding)};
+  request.send_by = until;
   request.content_type = ContentTypeOf(encoding);
   request.accept = encodings.AnswerTo(Written::kBinding);
   request.timeout = options.request_timeout;
   request.withdrawn = pod_writes_over;
-  writes->Send(std::move(request), &pacer, [this, until, pod, node, encoding, done = std::move(done)](ApiReply reply) {
-    if (Refused(Written::kBinding, encoding, reply)) return Bind(until, pod, node, done);
-    OnPodWritten(std::move(reply), {{"Status", "Binding", "Pod"}, pod.namespace_, pod.name, pod.uid}, done);
-  });
+  auto sent = std::make_unique<SentBinding>(until, pod, node, encoding, std::move(done));
+  writes->Send(std::move(request), &pacer, [this, sent = std::move(sent)](ApiReply&& reply) { OnBound(*sent, reply); });
+}
+
+void LiveCluster::Impl::OnBound(SentBinding& sent, ApiReply& reply) {
+  if (Refused(Written::kBinding, sent.encoding, reply))
+    return Bind(sent.until, sent.pod, sent.node, std::move(sent.done));
+  ObjectName& pod = sent.pod;
+  OnPodWritten(reply,
+               {{"Status", "Binding", "Pod"}, std::move(pod.namespace_), std::move(pod.name), std::move(pod.uid)},
+               std::move(sent.done));
 }
 
 void LiveCluster::PatchPodStatus(const PodStatusPatch& patch, Answer done) {
   ApiRequest request;
   request.method = "PATCH";
-  request.path = PodPath(patch.pod.namespace_, patch.pod.name) + "/status";
+  request.path = PodPath(patch.pod.namespace_, patch.pod.name, "/status");
   request.content_type = "application/strategic-merge-patch+json";
   request.body = PodStatusPatchBody(patch, impl_->clock.Now());
   // A victim's is not for people: the preemptor waits for it.

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Events, as events.k8s.io/v1 or, where there is none, core/v1.
+#include <memory>
+#include <string_view>
 #include <utility>
 
+#include "client/kept_event.h"
 #include "client/live_cluster_internal.h"
 #include "client/request_body.h"
 #include "client/resource_path.h"
@@ -13,56 +16,78 @@ constexpr int kMaxEventsUnderWay = 2000;  // whoever has more does not look at t
 
 }  // namespace
 
+std::string_view LiveCluster::Impl::InstanceOf(const EventRecord& event) const {
+  if (!options.reporting_instance.empty()) return options.reporting_instance;
+  // It says the same for nearly all events, and is asked for once for each.
+  thread_local std::string instance;
+  return instance.assign(event.reporting_controller).append("-").append(host);
+}
+
+// An event on its way, for what is seldom done with it afterwards: it is sent again, or missed in words.
+struct LiveCluster::Impl::SentEvent {
+  KeptEvent event;
+  bool patch, core;
+  Encoding encoding;
+  Answer done;
+};
+
 void LiveCluster::PostEvent(const EventRecord& event, Answer done) { impl_->WriteEvent(event, false, std::move(done)); }
 
 void LiveCluster::PatchEvent(const EventRecord& event, Answer done) { impl_->WriteEvent(event, true, std::move(done)); }
 
-void LiveCluster::Impl::WriteEvent(EventRecord event, bool patch, Answer done) {
-  if (event.name.empty()) event.name = EventName(event);
+void LiveCluster::Impl::WriteEvent(const EventRecord& event, bool patch, Answer done) {
+  if (event.name.empty()) {
+    EventRecord named = event;
+    named.name = EventName(event);
+    return WriteEvent(named, patch, std::move(done));
+  }
   if (events_under_way.fetch_add(1) >= kMaxEventsUnderWay) {
-    ApiReply reply;
-    reply.status = {0, "not sent: too many events wait for their turn", ErrorKind::kUnsent};
-    return OnEvent(event, patch, std::move(reply), std::move(done));
+    return OnEvent(event, patch, {0, "not sent: too many events wait for their turn", ErrorKind::kUnsent},
+                   std::move(done));
   }
   const bool core = event.legacy || core_events;
   Encoding encoding = Encoding::kJson;
-  ApiRequest request;
+  ApiRequest request{
+      .method = patch ? "PATCH" : "POST",
+      .path = EventPath(core, EventNamespace(event.regarding.namespace_), patch ? std::string_view(event.name) : "")};
   request.rank = Rank::kEvent;
   request.timeout = options.request_timeout;
-  request.path = (core ? "/api/v1/namespaces/" : "/apis/events.k8s.io/v1/namespaces/") +
-                 UrlEncode(EventNamespace(event)) + "/events";
   if (patch) {
-    request.method = "PATCH";
-    request.path += "/" + UrlEncode(event.name);
     request.content_type = "application/strategic-merge-patch+json";
     request.body = core ? CoreEventSeriesBody(event) : EventSeriesBody(event);
   } else {
-    std::string instance = options.reporting_instance;
-    if (instance.empty()) instance = event.reporting_controller + "-" + host;
-    request.method = "POST";
     if (!core) encoding = encodings.Of(Written::kEvent);
-    request.body = core ? CoreEventBody(event) : EventBody(event, instance, encoding);
+    request.body = core ? CoreEventBody(event) : EventBody(event, InstanceOf(event), encoding);
     request.content_type = ContentTypeOf(encoding);
     request.accept = encodings.AnswerTo(Written::kEvent);
   }
+  std::unique_ptr<SentEvent> sent(new SentEvent{KeptEvent(event), patch, core, encoding, std::move(done)});
   writes->Send(std::move(request), &event_pacer,
-               [this, event = std::move(event), patch, core, encoding, done = std::move(done)](ApiReply reply) {
-                 if (Refused(Written::kEvent, encoding, reply)) {
-                   --events_under_way;
-                   return WriteEvent(event, patch, done);
-                 }
-                 Believe(reply, {{"Event"}, EventNamespace(event), event.name});
-                 if (reply.status.not_found() && !patch && !core) return AskForEvents(event, reply.status, done);
-                 OnEvent(event, patch, std::move(reply), done);
-               });
+               [this, sent = std::move(sent)](ApiReply&& reply) { OnEventAnswer(*sent, reply); });
 }
 
-void LiveCluster::Impl::OnEvent(const EventRecord& event, bool patch, ApiReply reply, Answer done) {
+void LiveCluster::Impl::OnEventAnswer(SentEvent& sent, ApiReply& reply) {
+  if (Refused(Written::kEvent, sent.encoding, reply)) {
+    --events_under_way;
+    return WriteEvent(sent.event.Record(), sent.patch, std::move(sent.done));
+  }
+  if (reply.status.ok())
+    Believe(reply,
+            {{"Event"}, std::string(EventNamespace(sent.event.about_namespace())), std::string(sent.event.name())});
+  if (reply.status.not_found() && !sent.patch && !sent.core)
+    return AskForEvents(sent.event.Record(), std::move(reply.status), std::move(sent.done));
+  if (!sent.done && !reply.status.ok())
+    return OnEvent(sent.event.Record(), sent.patch, std::move(reply.status), nullptr);
   --events_under_way;
-  if (done) return Reply([done = std::move(done), status = std::move(reply.status)] { done(status); });
-  if (reply.status.ok()) return;
+  if (sent.done) Reply(std::move(sent.done), std::move(reply.status));
+}
+
+void LiveCluster::Impl::OnEvent(const EventRecord& event, bool patch, ApiStatus status, Answer done) {
+  --events_under_way;
+  if (done) return Reply(std::move(done), std::move(status));
+  if (status.ok()) return;
   Warn("event of " + std::string(event.kind) + " " + event.regarding.namespace_ + "/" + event.regarding.name +
-       (patch ? " is not counted: " : " is lost: ") + std::to_string(reply.status.code) + " " + reply.status.message);
+       (patch ? " is not counted: " : " is lost: ") + std::to_string(status.code) + " " + status.message);
 }
 
 // A namespace that is gone is not found either, and a server that is not up yet may say anything: only the API's own
@@ -86,7 +111,7 @@ void LiveCluster::Impl::AskForEvents(const EventRecord& event, ApiStatus refusal
         } else {
           reply.status = {0, "whether the API server has events.k8s.io/v1 is not known: " + TextOf(reply.status)};
         }
-        OnEvent(event, false, std::move(reply), std::move(done));
+        OnEvent(event, false, std::move(reply.status), std::move(done));
       });
 }
 

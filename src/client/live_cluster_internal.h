@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "client/api_requests.h"
@@ -72,7 +73,11 @@ struct LiveCluster::Impl {
   Impl& operator=(const Impl&) = delete;
 
   // Runs on the scheduling thread unless the door is closed by then.
-  void Reply(std::function<void()> fn) { inbox.Post(door.link().Guard(std::move(fn))); }
+  template <class Fn>
+  void Reply(Fn fn) {
+    inbox.Post(door.link().Guard(std::move(fn)));
+  }
+  void Reply(Answer done, ApiStatus status);
   // From any thread.
   void Warn(std::string sentence) {
     if (!options.warning) return;
@@ -90,14 +95,20 @@ struct LiveCluster::Impl {
   // Unless the answer is the success that it claims to be, nobody knows what has happened.
   static void Believe(ApiReply& reply, const Success& wanted);
   void WritePod(ApiRequest request, Success wanted, Answer done);
-  void OnPodWritten(ApiReply reply, const Success& wanted, const Answer& done);
+  void OnPodWritten(ApiReply& reply, const Success& wanted, Answer done);
   // As WritePod, for an object whose new version is wanted.
   void WriteVersioned(ApiRequest request, Success wanted, VersionAnswer done);
   void Bind(util::Deadline until, const ObjectName& pod, const std::string& node, Answer done);
   void GetPod(util::Deadline until, const std::string& ns, const std::string& name,
               std::function<void(const ApiStatus&, Ptr<Pod>)> done);
-  void WriteEvent(EventRecord event, bool patch, Answer done);
-  void OnEvent(const EventRecord& event, bool patch, ApiReply reply, Answer done);
+  struct SentBinding;
+  void OnBound(SentBinding& sent, ApiReply& reply);
+  struct SentEvent;
+  void WriteEvent(const EventRecord& event, bool patch, Answer done);
+  // Who reports it. Valid until the next call on this thread.
+  std::string_view InstanceOf(const EventRecord& event) const;
+  void OnEventAnswer(SentEvent& sent, ApiReply& reply);
+  void OnEvent(const EventRecord& event, bool patch, ApiStatus status, Answer done);
   // The server does not know where the event was to go: is it that it has no such API?
   void AskForEvents(const EventRecord& event, ApiStatus refusal, Answer done);
   void GetLease(const std::string& ns, const std::string& name,

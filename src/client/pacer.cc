@@ -57,6 +57,11 @@ bool Pacer::Run(Call call, util::Deadline until, uint8_t rank) {
   return true;
 }
 
+bool Pacer::TakeTurn() {
+  const std::lock_guard lock(mutex_);
+  return !stopped_ && waiting_.empty() && bucket_.Take(std::chrono::steady_clock::now());
+}
+
 void Pacer::RunLater(std::chrono::nanoseconds delay, Call call, uint8_t rank) {
   const std::lock_guard lock(mutex_);
   if (stopped_) return;

@@ -55,6 +55,8 @@ class Pacer {
   bool Run(Call call, util::Deadline until = util::kNoDeadline, uint8_t rank = 0);
   // The same, but not before the delay is over; what it waits for does not keep others waiting.
   void RunLater(std::chrono::nanoseconds delay, Call call, uint8_t rank = 0);
+  // Takes a turn that has come already, for a call that the caller makes then; false: it has to be run.
+  bool TakeTurn();
   // Those that wait are dropped, and the thread has ended when it returns. A Run on another thread whose turn had come
   // may make its call after that: what calls use must outlive the threads that ask. REQUIRES: not called by a call.
   void Stop();

@@ -67,6 +67,19 @@ TEST(TokenBucketTest, WithoutARateThereIsNoLimit) {
   EXPECT_GT(tiny.Next(kStart), kStart);
 }
 
+TEST(PacerTest, ATurnThatHasComeCanBeTakenWithoutACall) {
+  Pacer pacer(0.001, 2);
+  EXPECT_TRUE(pacer.TakeTurn());
+  EXPECT_TRUE(pacer.TakeTurn());
+  EXPECT_FALSE(pacer.TakeTurn());
+  EXPECT_TRUE(pacer.Run([] {}));  // waits
+  EXPECT_FALSE(pacer.TakeTurn());
+  Pacer stopped(0, 1);
+  EXPECT_TRUE(stopped.TakeTurn());
+  stopped.Stop();
+  EXPECT_FALSE(stopped.TakeTurn());
+}
+
 TEST(PacerTest, CallsGoInOrderAndTheFirstOnesAtOnce) {
   Pacer pacer(10, 3);  // slow enough that nobody's turn comes while the calls are made
   const std::thread::id here = std::this_thread::get_id();

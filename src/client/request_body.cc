@@ -151,9 +151,7 @@ std::string DeleteBody(const ObjectName& pod) {
   return json.Finish();
 }
 
-std::string EventNamespace(const EventRecord& event) {
-  return event.regarding.namespace_.empty() ? "default" : event.regarding.namespace_;
-}
+std::string_view EventNamespace(std::string_view about) { return about.empty() ? "default" : about; }
 
 std::string EventName(const EventRecord& event) {
   char suffix[32];
@@ -167,7 +165,7 @@ namespace {
 // metadata of an event.
 void AddEventMetadata(const EventRecord& event, Json& json) {
   json.Open("metadata").Text("name", event.name.empty() ? EventName(event) : event.name);
-  json.Text("namespace", EventNamespace(event)).Close();
+  json.Text("namespace", EventNamespace(event.regarding.namespace_)).Close();
 }
 
 // What an event is about.
@@ -184,7 +182,7 @@ void AddSeries(const EventSeries& series, Json& json) {
 
 }  // namespace
 
-std::string EventBody(const EventRecord& event, const std::string& reporting_instance, Encoding encoding) {
+std::string EventBody(const EventRecord& event, std::string_view reporting_instance, Encoding encoding) {
   if (encoding == Encoding::kProtobuf) return ProtobufEvent(event, reporting_instance);
   Json json;
   json.Text("kind", "Event").Text("apiVersion", "events.k8s.io/v1");

@@ -17,7 +17,7 @@ std::string PodStatusPatchBody(const PodStatusPatch& patch, Time now);
 std::string VolumePatchBody(const VolumeClaimPatch& patch);
 std::string ClaimPatchBody(const ClaimNodePatch& patch);
 std::string DeleteBody(const ObjectName& pod);
-std::string EventBody(const EventRecord& event, const std::string& reporting_instance,
+std::string EventBody(const EventRecord& event, std::string_view reporting_instance,
                       Encoding encoding = Encoding::kJson);
 // A strategic merge patch. REQUIRES: it has a series.
 std::string EventSeriesBody(const EventRecord& event);
@@ -29,7 +29,7 @@ std::string LeaseBody(const Lease& lease, Encoding encoding = Encoding::kJson);
 
 // Where an event lives, and under which name: that of what it is about and its time, or a new UUID where that is no
 // name for an object.
-std::string EventNamespace(const EventRecord& event);
+std::string_view EventNamespace(std::string_view about);  // the namespace of what it is about; empty: it has none
 std::string EventName(const EventRecord& event);
 
 // A text that is not UTF-8 loses what is not ASCII: better a changed event than none. `changed` holds it then.

@@ -199,6 +199,9 @@ TEST(ResourcePathTest, EveryKindHasItsPathAndNamesAreEncoded) {
   EXPECT_EQ(ObjectPath(Kind::kPod, "a/b", "c?d e%"), PodPath("a/b", "c?d e%"));
   EXPECT_EQ(ObjectPath(Kind::kCsiNode, "", "n"), "/apis/storage.k8s.io/v1/csinodes/n");
   EXPECT_EQ(PodPath("a/b", "c?d e%"), "/api/v1/namespaces/a%2Fb/pods/c%3Fd%20e%25");
+  EXPECT_EQ(PodPath("ns", "web-1", "/binding"), "/api/v1/namespaces/ns/pods/web-1/binding");
+  EXPECT_EQ(EventPath(true, "ns"), "/api/v1/namespaces/ns/events");
+  EXPECT_EQ(EventPath(false, "ns", "web.1/2"), "/apis/events.k8s.io/v1/namespaces/ns/events/web.1%2F2");
 }
 
 }  // namespace

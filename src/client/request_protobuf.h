@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "client/cluster_api.h"
 
@@ -10,7 +11,7 @@ namespace berth::client {
 
 std::string ProtobufBinding(const ObjectName& pod, const std::string& node);
 // events.k8s.io/v1.
-std::string ProtobufEvent(const EventRecord& event, const std::string& reporting_instance);
+std::string ProtobufEvent(const EventRecord& event, std::string_view reporting_instance);
 std::string ProtobufLease(const Lease& lease);
 
 }  // namespace berth::client

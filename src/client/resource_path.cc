@@ -5,22 +5,52 @@
 
 namespace berth::client {
 
-std::string UrlEncode(std::string_view text) {
+namespace {
+
+// Characters that stand for themselves.
+constexpr std::array<bool, 256> kPlain = [] {
+  std::array<bool, 256> plain{};
+  for (const char c : std::string_view("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~"))
+    plain[static_cast<unsigned char>(c)] = true;
+  return plain;
+}();
+
+void AppendEncoded(std::string_view text, std::string& to) {
   constexpr std::string_view kDigits = "0123456789ABCDEF";
-  std::string encoded;
-  encoded.reserve(text.size());
-  for (const char c : text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-                       c == '.' || c == '_' || c == '~';
-    if (plain) {
-      encoded += c;
+  size_t plain = 0;
+  while (plain < text.size() && kPlain[static_cast<unsigned char>(text[plain])]) ++plain;
+  to.append(text.substr(0, plain));  // all of it, as names go
+  for (const char c : text.substr(plain)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (kPlain[byte]) {
+      to += c;
     } else {
-      const auto byte = static_cast<unsigned char>(c);
-      encoded += '%';
-      encoded += kDigits[byte >> 4];
-      encoded += kDigits[byte & 15];
+      to += '%';
+      to += kDigits[byte >> 4];
+      to += kDigits[byte & 15];
     }
   }
+}
+
+// before NS between NAME behind
+std::string PathOf(std::string_view before, std::string_view ns, std::string_view between, std::string_view name,
+                   std::string_view behind = "") {
+  std::string path;
+  path.reserve(before.size() + ns.size() + between.size() + name.size() + behind.size());
+  path.append(before);
+  AppendEncoded(ns, path);
+  path.append(between);
+  AppendEncoded(name, path);
+  path.append(behind);
+  return path;
+}
+
+}  // namespace
+
+std::string UrlEncode(std::string_view text) {
+  std::string encoded;
+  encoded.reserve(text.size());
+  AppendEncoded(text, encoded);
   return encoded;
 }
 
@@ -52,12 +82,17 @@ std::string_view Selection(Kind kind) {
   return kind == Kind::kPod ? "fieldSelector=status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed&" : "";
 }
 
-std::string PodPath(std::string_view ns, std::string_view name) {
-  return "/api/v1/namespaces/" + UrlEncode(ns) + "/pods/" + UrlEncode(name);
+std::string PodPath(std::string_view ns, std::string_view name, std::string_view behind) {
+  return PathOf("/api/v1/namespaces/", ns, "/pods/", name, behind);
 }
 
 std::string ClaimPath(std::string_view ns, std::string_view name) {
-  return "/api/v1/namespaces/" + UrlEncode(ns) + "/persistentvolumeclaims/" + UrlEncode(name);
+  return PathOf("/api/v1/namespaces/", ns, "/persistentvolumeclaims/", name);
+}
+
+std::string EventPath(bool core, std::string_view ns, std::string_view name) {
+  return PathOf(core ? "/api/v1/namespaces/" : "/apis/events.k8s.io/v1/namespaces/", ns,
+                name.empty() ? "/events" : "/events/", name);
 }
 
 std::string VolumePath(std::string_view name) { return "/api/v1/persistentvolumes/" + UrlEncode(name); }

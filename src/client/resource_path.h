@@ -20,9 +20,11 @@ std::string CollectionPath(Kind kind, std::string_view ns);
 std::string ObjectPath(Kind kind, std::string_view ns, std::string_view name);
 // The part of a list's or watch's query that says which of them: "fieldSelector=…&", or nothing.
 std::string_view Selection(Kind kind);
-// /api/v1/namespaces/NS/pods/NAME
-std::string PodPath(std::string_view ns, std::string_view name);
+// /api/v1/namespaces/NS/pods/NAME, and what of it is meant ("/binding").
+std::string PodPath(std::string_view ns, std::string_view name, std::string_view behind = "");
 std::string ClaimPath(std::string_view ns, std::string_view name);
+// Of core/v1 or events.k8s.io/v1; without a name, where new ones are posted.
+std::string EventPath(bool core, std::string_view ns, std::string_view name = "");
 std::string VolumePath(std::string_view name);
 
 }  // namespace berth::client

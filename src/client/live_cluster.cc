@@ -52,7 +52,7 @@ Result<std::unique_ptr<LiveCluster>> LiveCluster::Connect(const Kubeconfig& conf
     // Every kind may be listed at the same time.
     http.max_connections = requests == &impl->reads    ? kKindCount
                            : requests == &impl->leases ? kLeaseConnections
-                                                       : net::ClientOptions().max_connections;
+                                                       : impl->options.write_connections;
     http.gather = requests == &impl->leases ? Duration{} : kGather;
     http.own_thread = requests != &impl->writes || !impl->options.on_inbox_thread;
     Result<std::unique_ptr<net::HttpClient>> client = net::HttpClient::Create(http);

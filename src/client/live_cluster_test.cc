@@ -6,7 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <mutex>
 #include <thread>
+#include <vector>
 
 #include "api/base64.h"
 #include "client/live_cluster_test_util.h"
@@ -329,6 +331,36 @@ TEST_F(LiveClusterTest, LeasesAreCreatedReplacedAndRead) {
   EXPECT_EQ(lease.duration, Duration::Seconds(15));
   EXPECT_EQ(lease.renewed, Time{1'700'000'000'000'001'000});
   EXPECT_TRUE(put(false).conflict());
+}
+
+// However far away the server is: all that may be under way at a time are sent before any of them is answered.
+TEST_F(LiveClusterTest, NoBindingWaitsForAnothersAnswerOverHttp1) {
+  std::mutex mutex;
+  std::vector<net::Respond> held;  // under mutex
+  auto http = net::HttpServer::Start({}, [&](const net::HttpRequest&, const net::Respond& respond) {
+    const std::lock_guard lock(mutex);
+    held.push_back(respond);
+    if (held.size() < options_.write_connections) return;
+    for (const net::Respond& one : held) {
+      net::HttpResponse response;
+      response.status = 201;
+      response.body = SuccessJson();
+      one(std::move(response));
+    }
+  });
+  ASSERT_TRUE(http.ok()) << http.error().text();
+  Kubeconfig config;
+  config.server = "http://127.0.0.1:" + std::to_string(http.value()->port());
+  Connect(config);
+  size_t bound = 0;
+  for (size_t i = 0; i < options_.write_connections; ++i) {
+    api_->Bind(kPod, "n1", [&](const ApiStatus& status) {
+      EXPECT_EQ(status.code, 201) << status.message;
+      ++bound;
+    });
+  }
+  Until([&] { return bound == options_.write_connections; });
+  api_ = nullptr;
 }
 
 TEST_F(LiveClusterTest, LeasesHaveTheirOwnConnectionsAndLittleTime) {

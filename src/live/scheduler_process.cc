@@ -81,6 +81,7 @@ Error SchedulerProcess::Build(const Registry& registry) {
   live.encodings = client::EncodingOptions::From(config_.client_connection.accept_content_types,
                                                  config_.client_connection.content_type);
   live.on_inbox_thread = true;
+  live.write_connections = cycle::SchedulerOptions::kLiveBindings;
   live.streamed_lists = options_.gates.enabled("WatchListClient");
   live.lease_timeout = std::max(Duration::Seconds(1), Duration{config_.leader_election.renew_deadline.ns / 2});
   live.user_agent = agent + "/scheduler";

@@ -129,7 +129,7 @@ fi
 # How many calls the extender has heard.
 calls() { if [ -n "$extender" ]; then grep -c ' call /' "$scratch/extender.log" || true; else echo 0; fi; }
 # count_from_here, counted: with --counts, what process pid does between the two, as "sleeps_per_pod N" and "calls_per_pod N".
-sleeps() { cat /proc/"$pid"/task/*/status | awk '/^voluntary_ctxt_switches/ { n += $2 } END { print n }'; }
+sleeps() { { cat /proc/"$pid"/task/*/status 2>/dev/null || true; } | awk '/^voluntary_ctxt_switches/ { n += $2 } END { print n }'; }
 count_from_here() {
   [ "$counts" = yes ] || return 0
   slept=$(sleeps)

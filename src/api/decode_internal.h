@@ -105,7 +105,8 @@ std::shared_ptr<Pod> DecodePod(Context& context, const Value& value, PodExtras& 
 void CheckPod(Context& context, const DecodedPod& decoded);
 
 // What a list or map of a pod says: as it was read before out of the same bytes, or what read() gives. What is known
-// takes no memory, so it does not count as items. REQUIRES: read() calls nothing of the kind.
+// takes no memory, so its items do not count: whether an object has too many may depend on what was read before.
+// REQUIRES: read() calls nothing of the kind.
 template <class Part, class ReadFn>
 Part ReadOnce(Context&, const JsonValue&, KnownParts<Part> PodParts::*, ReadFn&& read) {
   return read();
@@ -118,7 +119,7 @@ Part ReadOnce(Context& context, const ProtoValue& value, KnownParts<Part> PodPar
   if (const Part* found = bytes ? (parts->*known).Find(*bytes) : nullptr) return *found;
   const size_t errors = context.error_count();
   Part part = read();
-  if (!bytes || context.error_count() != errors) return part;
+  if (!bytes || context.error_count() != errors || part.size() > KnownParts<Part>::kMaxPartItems) return part;
   if constexpr (!std::is_same_v<Part, Labels>) ShareList(part);  // as it will be in the end, but only once
   (parts->*known).Keep(*bytes, part);
   return part;

@@ -27,7 +27,7 @@ std::shared_ptr<Pod> DecodeReadyPod(Context& context, const Value& value) {
   } else {
     ShareLists(*pod);
   }
-  if (specs && context.error_count() == errors) specs->Keep(*pod);
+  if (specs && context.error_count() == errors && context.items() <= KnownParts<Pod>::kMaxPartItems) specs->Keep(*pod);
   return pod;
 }
 

@@ -20,6 +20,8 @@ class KnownParts {
  public:
   // What is read is larger than its bytes, and it is kept when nobody has it any more: of huge parts nothing is kept.
   static constexpr size_t kMaxPartBytes = size_t{16} << 10;
+  // Nor of parts with more items than that: an item may be one byte, and a hundred when it is read.
+  static constexpr size_t kMaxPartItems = 256;
 
   // Keeps at most `most` parts and `most_bytes` of their bytes. Those that were not found lately go first.
   explicit KnownParts(size_t most = 4096, size_t most_bytes = size_t{4} << 20) : most_(most), most_bytes_(most_bytes) {}

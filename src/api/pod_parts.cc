@@ -26,6 +26,10 @@ const Pod* PodSpecs::Find(std::string_view spec, const ProtoMessage& message, st
   }
   if (fields.broken()) return nullptr;
   const std::string_view bytes = gathered.Text();
+  if (bytes.size() > KnownParts<Pod>::kMaxPartBytes) {
+    read_ = {};  // not even its memory
+    return nullptr;
+  }
   const Pod* known = known_.Find(bytes);
   found_ = known != nullptr;
   missed_ = !found_;
@@ -50,6 +54,7 @@ void PodSpecs::Keep(const Pod& pod) {
 
 std::optional<std::string_view> BytesThatCount(const ProtoValue& value, std::string& scratch) {
   constexpr std::string_view kEndOfItem("\0", 1);  // no field begins with it
+  constexpr size_t kMaxBytes = KnownParts<Labels>::kMaxPartBytes;
   if (value.form != ProtoForm::kList && value.form != ProtoForm::kMap) return std::nullopt;
   const ProtoMessage* message = value.form == ProtoForm::kList ? value.message : nullptr;
   GatheredBytes gathered(scratch);
@@ -68,7 +73,10 @@ std::optional<std::string_view> BytesThatCount(const ProtoValue& value, std::str
     gathered.Add(kEndOfItem);
   }
   if (fields.broken()) return std::nullopt;
-  return gathered.Text();
+  const std::string_view text = gathered.Text();
+  if (text.size() <= kMaxBytes) return text;
+  scratch = {};
+  return std::nullopt;
 }
 
 bool HasPlainResources(const Pod& pod) {

@@ -55,7 +55,7 @@ struct PodParts {
 
 // The bytes of `value`, a list or a map, that count: equal ones say the same. Of a list of messages those are the
 // fields that are read, so that a condition's time makes no difference. In `value` or in `scratch`. No value: it is
-// neither, or broken.
+// neither, or broken, or too long to be kept.
 std::optional<std::string_view> BytesThatCount(const ProtoValue& value, std::string& scratch);
 
 // `pod.resources` is that of its spec alone: its status says nothing about resources.

@@ -146,6 +146,20 @@ ProtoBytes Condition(const std::string& status, int64_t seconds) {
   return ProtoBytes().Text(1, "Ready").Text(2, status).Message(4, ProtoBytes().Number(1, seconds)).Text(5, "r");
 }
 
+// Of items that are empty there may be thousands in a few bytes.
+TEST_F(PodPartsTest, OfManyItemsNothingIsKept) {
+  constexpr size_t kMany = KnownParts<Pod>::kMaxPartItems + 1;
+  ProtoBytes containers, conditions;
+  for (size_t i = 0; i < kMany; ++i) {
+    containers.Message(2, ProtoBytes());
+    conditions.Message(2, ProtoBytes());
+  }
+  for (int i = 0; i < 2; ++i) EXPECT_FALSE(Known(Bytes("p", containers)));
+  EXPECT_EQ(specs_.size(), 0u);
+  EXPECT_EQ(Read(Bytes("p", Spec("a", ""), conditions), &parts_).conditions.size(), kMany);
+  EXPECT_EQ(parts_.conditions.size(), 0u);
+}
+
 TEST_F(PodPartsTest, LabelsThatComeAgainAreKnown) {
   const ProtoBytes labels = ProtoBytes().Entry(11, "a", "1").Entry(11, "b", "2");
   const std::vector<std::pair<ProtoBytes, size_t>> pods = {

@@ -15,7 +15,8 @@ class ProtoFields {
  public:
   explicit ProtoFields(std::string_view message) : at_(message.data()), end_(message.data() + message.size()) {}
 
-  // To the next field; false at the end. Part of every loop over fields: half of what reads a message is this.
+  // To the next field; false at the end. Part of every loop over fields: half the time of reading a message is spent
+  // here.
   [[gnu::always_inline]] bool Next() {
     start_ = at_;
     if (broken_ || at_ == end_) return false;

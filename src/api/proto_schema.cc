@@ -296,7 +296,7 @@ const ProtoMessage& ProtoMessageOf(std::string_view kind) {
 const ProtoMessage& ProtoMetadata() { return kMetadata; }
 
 std::optional<ProtoEnvelope> OpenEnvelope(Context& context, std::string_view bytes) {
-  // The comparison of four bytes that starts_with does not become.
+  // Compiles to one comparison of four bytes; starts_with does not.
   if (bytes.size() < kMagic.size() || std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0)
     return context.Malformed("it does not begin with k8s", "protobuf"), std::nullopt;
   ProtoEnvelope envelope;

@@ -29,8 +29,9 @@ struct LiveOptions {
   int page_size = 500;  // objects per answer of a list, where the server does pages
   // Lists come as events of a watch, one object at a time, where the server can do that (gate WatchListClient).
   bool streamed_lists = true;
-  // Bindings, events and other writes that may be under way at the same time where there is only HTTP/1.1, a connection
-  // each. As many bindings as a scheduler has open, so that none waits for another's answer.
+  // Bindings, events and other writes that may be under way at the same time over HTTP/1.1, on a connection each: as
+  // many as a scheduler has bindings, so that none waits for another's answer. Over HTTP/2 they share one, unless the
+  // server allows fewer streams on it than that.
   size_t write_connections = 64;
   // Watches, bindings and events have no thread but the inbox's, whose guest they are.
   bool on_inbox_thread = false;

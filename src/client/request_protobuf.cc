@@ -4,11 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cassert>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 #include <vector>
 
+#include "api/json_scan.h"
 #include "client/request_body.h"
 
 namespace berth::client {
@@ -100,6 +101,7 @@ class Writer {
 
  private:
   void Head(uint32_t number, WireType type, uint64_t value) {
+    assert(number < 16);
     *at_++ = static_cast<char>(number << 3 | type);
     for (; value >= 0x80; value >>= 7) *at_++ = static_cast<char>(value | 0x80);
     *at_++ = static_cast<char>(value);
@@ -146,30 +148,6 @@ std::string Envelope(std::string_view api_version, std::string_view kind, const 
   Writer writer(body.data());
   envelope(writer);
   return body;
-}
-
-template <class Word>
-uint64_t Load(const char* from) {
-  Word word = 0;
-  std::memcpy(&word, from, sizeof(word));
-  return word;
-}
-
-// As nearly all texts are. Eight characters at a time, the last ones once more if that is easier.
-bool IsAscii(std::string_view text) {
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  uint64_t all = 0;
-  if (text.size() >= sizeof(uint64_t)) {
-    const char* const last = end - sizeof(uint64_t);
-    for (; at < last; at += sizeof(uint64_t)) all |= Load<uint64_t>(at);
-    all |= Load<uint64_t>(last);
-  } else if (text.size() >= sizeof(uint32_t)) {
-    all = Load<uint32_t>(at) | Load<uint32_t>(end - sizeof(uint32_t));
-  } else {
-    for (; at < end; ++at) all |= static_cast<unsigned char>(*at);
-  }
-  return (all & 0x8080808080808080) == 0;
 }
 
 // Texts as they may be written (Utf8Of). Those that have to be changed are few, and `changed` holds them.

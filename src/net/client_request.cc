@@ -18,7 +18,7 @@ bool HasBlankOrControl(std::string_view text) {
   uint64_t found = 0, eight = 0;
   const auto look = [&] {
     const uint64_t delete_is_zero = eight ^ (kOnes * 0x7f);
-    found |= (eight - kOnes * ('!')) & ~eight & kHigh;
+    found |= (eight - kOnes * '!') & ~eight & kHigh;
     found |= (delete_is_zero - kOnes) & ~delete_is_zero & kHigh;
   };
   for (; text.size() >= sizeof(eight); text.remove_prefix(sizeof(eight))) {

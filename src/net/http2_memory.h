@@ -9,8 +9,8 @@
 
 namespace berth::net {
 
-// Keeps what nghttp2 gives back for the next time it asks. That is never more than it had at the same time, which the
-// number of streams bounds.
+// Keeps what nghttp2 gives back for the next time it asks. That is never more than it had at the same time, which
+// nghttp2 bounds by the number of streams, of frames to be sent and the size of its tables.
 //
 // Thread safety: none, as the session. REQUIRES: it outlives the session.
 class Http2Memory {

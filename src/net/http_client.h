@@ -65,7 +65,8 @@ struct ClientRequest {
   // Send: not null, they are meant instead of path and body. Whoever gives them keeps them until `done` has gone.
   const std::string *kept_path = nullptr, *kept_body = nullptr;
   bool few_headers = false;  // Send: of the answer's, content_type and Retry-After are enough
-  // With few_headers: an answer of exactly this type may say so (usual_type) instead of naming it. Never destroyed.
+  // With few_headers: an answer of exactly this type may say so (usual_type) instead of naming it. Must
+  // outlive the request.
   std::string_view usual_type = {};
   Duration timeout =
       Duration::Seconds(30);       // Send: until the answer is complete; Stream: until its head is there; 0: none

@@ -41,7 +41,7 @@ class Stream {
   std::unique_ptr<TlsSession> TakeTls() { return std::move(tls_); }
   Task<Io> Handshake();
   Task<Io> Read(char* data, size_t size, size_t* count);
-  // The same without a coroutine, for who reads often: nothing if he has to wait, and then he has to Read.
+  // The same without a coroutine, for frequent readers. No value: it would have to wait; call Read next.
   std::optional<Io> ReadNow(char* data, size_t size, size_t* count);
   // All of both, in this order.
   Task<Io> Write(std::string_view head, std::string_view body);

@@ -8,6 +8,18 @@
 
 namespace berth::util {
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kSanitized = true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+inline constexpr bool kSanitized = true;
+#else
+inline constexpr bool kSanitized = false;
+#endif
+#else
+inline constexpr bool kSanitized = false;
+#endif
+
 // The memory of one size, kept by each thread that gives some back, up to a bound. The system's allocator keeps a few
 // pieces at hand as well, but a crowd is more than a few.
 template <size_t kSize>
@@ -65,11 +77,7 @@ struct Recycling {
   template <class Other>
   Recycling(const Recycling<Other>&) {}  // NOLINT: implicit on purpose, as allocators are
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  static constexpr bool kKeeps = false;
-#else
-  static constexpr bool kKeeps = alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__;
-#endif
+  static constexpr bool kKeeps = !kSanitized && alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__;
 
   T* allocate(size_t count) {
     if constexpr (kKeeps) {

@@ -2,6 +2,7 @@
 // UniqueCall: a callback that is moved and never copied, and mostly needs no memory of its own.
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -11,17 +12,20 @@
 
 namespace berth::util {
 
+template <class Signature, size_t kRoom = 4 * sizeof(void*)>
+class UniqueCall;
+
+// What may be empty itself.
 template <class T>
 inline constexpr bool kIsFunction = false;
 template <class Signature>
 inline constexpr bool kIsFunction<std::function<Signature>> = true;
-
-template <class Signature, size_t kRoom = 4 * sizeof(void*)>
-class UniqueCall;
+template <class Signature, size_t kRoom>
+inline constexpr bool kIsFunction<UniqueCall<Signature, kRoom>> = true;
 
 // As std::function, but for copies: what it holds need not have any, and what is not larger than kRoom, and moved
 // without an exception, stays in the object itself. (A std::function has room for two words that are copied as bytes.)
-// An empty std::function makes an empty one.
+// An empty std::function, or an empty one with other room, makes an empty one.
 //
 // Thread safety: none, as std::function.
 template <class R, class... Args, size_t kRoom>
@@ -65,7 +69,10 @@ class UniqueCall<R(Args...), kRoom> {
 
   explicit operator bool() const { return does_ != nullptr; }
   // REQUIRES: it is not empty. Const as std::function's is: what it holds may change.
-  R operator()(Args... args) const { return does_->call(room_, std::forward<Args>(args)...); }
+  R operator()(Args... args) const {
+    assert(does_ != nullptr);
+    return does_->call(room_, std::forward<Args>(args)...);
+  }
 
  private:
   struct Does {

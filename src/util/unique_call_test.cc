@@ -85,8 +85,7 @@ TEST(UniqueCallTest, WhatItHoldsMayLeadBackToItWhenItGoes) {
   Cycle& held = *cycle;
   cycle = nullptr;
   EXPECT_EQ(ended, 0);
-  UniqueCall<void()> last = std::move(held.call);
-  last = nullptr;
+  held.call = nullptr;
   EXPECT_EQ(ended, 1);
 }
 

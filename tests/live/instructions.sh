@@ -46,7 +46,7 @@ rigtool() {
 # parts FILE...: of profiles, the instructions of each part of the program, as "number<tab>part".
 parts() {
   local file
-  for file in "$@"; do callgrind_annotate --threshold=100 --show-percs=no "$file" 2>/dev/null; done | awk '
+  for file in "$@"; do callgrind_annotate --threshold=100 --auto=no --show-percs=no "$file" 2>/dev/null; done | awk '
     /^ *[0-9,]+ +[^ ]/ && !/PROGRAM TOTALS/ {
       count = $1
       gsub(",", "", count)
@@ -56,9 +56,9 @@ parts() {
       else if (/berth::(framework|plugins)::/) part = "decisions: framework, plugins"
       else if (/berth::(queue|cluster|cycle)::/) part = "queue, cluster state, cycles"
       else if (/berth::net::|boost::/) part = "connections: net"
-      else if (/berth::client::|protozero::basic_pbf_writer/) part = "requests, answers, news, events: client"
+      else if (/berth::client::/) part = "requests, answers, news, events: client"
       else if (/berth::live::|prometheus/) part = "metrics: live"
-      else if (/berth::(Proto|proto_internal|Context|Decode|Read|PodSpecs|Open)|berth::\(anonymous namespace\)|protozero|simdjson/) part = "objects out of protobuf: api"
+      else if (/berth::(Proto|proto_internal|Context|At::|Decode|Read|Repair|Pod(Specs|Parts)|KnownParts|GatheredBytes|BytesThat|HasPlain|Open)|berth::\(anonymous namespace\)|protozero|simdjson/) part = "objects out of protobuf: api"
       else part = "strings, containers, the rest"
       sum[part] += count
     }
@@ -91,7 +91,9 @@ for one in "$@"; do
   echo "|---|---|---|"
   awk -F '\t' -v few="$few" -v many="$many" '
     FNR == NR { first[$2] = $1; next }
+    { seen[$2] = 1 }
     { per = ($1 - first[$2]) / (many - few); start = first[$2] - per * few; all += per; began += start
       printf "%d\t| %s | %.1f | %.0f |\n", per, $2, start / 1e6, per }
-    END { printf "-1\t| **all** | %.0f | **%.0f** |\n", began / 1e6, all }' "$scratch/few" "$scratch/many" | sort -rn | cut -f 2
+    END { for (part in first) if (!(part in seen)) began += first[part]
+      printf "-1\t| **all** | %.0f | **%.0f** |\n", began / 1e6, all }' "$scratch/few" "$scratch/many" | sort -rn | cut -f 2
 done

@@ -33,7 +33,7 @@ class SpareMemory {
   }
   static void Give(void* memory) {
     List& list = Mine();
-    if (list.count >= kMost || list.over) return ::operator delete(memory, kSize);
+    if (list.count >= kMost || list.over) return ::operator delete(memory);
     // Before anything is kept: it lets go of all of it when the thread ends.
     thread_local const Cleaner cleaner;
     list.first = new (memory) Piece{list.first};
@@ -56,7 +56,7 @@ class SpareMemory {
     ~Cleaner() {
       List& list = Mine();
       list.over = true;
-      while (list.first != nullptr) ::operator delete(std::exchange(list.first, list.first->next), kSize);
+      while (list.first != nullptr) ::operator delete(std::exchange(list.first, list.first->next));
       list.count = 0;
     }
     Cleaner(const Cleaner&) = delete;
@@ -89,7 +89,7 @@ struct Recycling {
     if constexpr (kKeeps) {
       if (count == 1) return SpareMemory<sizeof(T)>::Give(memory);
     }
-    ::operator delete(memory, count * sizeof(T), std::align_val_t(alignof(T)));
+    ::operator delete(memory, std::align_val_t(alignof(T)));
   }
   friend bool operator==(const Recycling&, const Recycling&) { return true; }
 };

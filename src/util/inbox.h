@@ -142,8 +142,7 @@ class Inbox {
     }
     KeepSpare(letters);
   }
-  // The memory of letters that were read, for those that come: there are so many so often that asking for it each time
-  // costs more than the letters.
+  // The memory of letters that were read, for the next ones: asking for it each time costs more than the letters do.
   void TakeSpare(std::vector<Letter>& letters) {
     std::lock_guard lock(mutex_);
     letters.swap(spare_);

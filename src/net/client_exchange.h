@@ -59,6 +59,8 @@ struct Exchange : Cancellable {
     size_t body_sent = 0;
     size_t header_bytes = 0;      // of the answer
     uint64_t expected = 0;        // bytes of the answer's body, if it says so
+    uint64_t received = 0;        // of them
+    bool says_length = false;     // the answer does
     int status = 0;               // of the head that is being read
     bool has_head = false;        // the final one
     bool first = false;           // the session was new

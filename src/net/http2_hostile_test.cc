@@ -236,6 +236,53 @@ TEST(Http2Hostile, HeadersBeyondLimitsFailTheirOwnRequest) {
   EXPECT_EQ(server.connections(), 1u);
 }
 
+TEST(Http2Hostile, WhatIsNotAnAnswerOfHttpFailsItsOwnRequest) {
+  struct Case {
+    const char* path;
+    Http2Peer::Headers headers;
+    const char* body;
+    const char* problem;
+  };
+  const std::vector<Case> cases = {
+      {"/none", {{"date", "now"}}, "", "no status before its headers"},
+      {"/empty", {}, "", "no status"},
+      {"/late", {{"date", "now"}, {":status", "200"}}, "", "no status before its headers"},
+      {"/twice", {{":status", "200"}, {":status", "200"}}, "", "status \"200\""},
+      {"/short", {{":status", "20"}}, "", "status \"20\""},
+      {"/low", {{":status", "099"}}, "", "status \"099\""},
+      {"/text", {{":status", "2x0"}}, "", "status \"2x0\""},
+      {"/minus", {{":status", "-20"}}, "", "status \"-20\""},
+      {"/length", {{":status", "200"}, {"content-length", "3x"}}, "abc", "content-length \"3x\""},
+      {"/lengths", {{":status", "200"}, {"content-length", "3"}, {"content-length", "3"}}, "abc", "content-length"},
+      {"/more", {{":status", "200"}, {"content-length", "2"}}, "abc", "3 bytes instead of 2"},
+      {"/less", {{":status", "200"}, {"content-length", "4"}}, "abc", "3 bytes instead of 4"},
+      {"/value", {{":status", "200"}, {"content-type", std::string("a\0b", 3)}}, "abc", "header \"content-type\""},
+      {"/name", {{":status", "200"}, {"a b", "c"}}, "abc", "header \"a b\""},
+      {"/inform", {{":status", "103"}}, "", "it ends before its head"},
+  };
+  Http2Server server([&](Http2Peer& peer, const SeenRequest& request) {
+    for (const Case& one : cases)
+      if (request.path == one.path) return peer.RespondWith(request.stream, one.headers, one.body);
+    if (request.path != "/body") return Http2Server::EchoHttp2(peer, request);
+    // Then a DATA frame of three bytes, the last.
+    peer.Inform(request.stream, 103);
+    peer.Raw(std::string({0, 0, 3, 0, 1, 0, 0, 0, static_cast<char>(request.stream), 'a', 'b', 'c'}));
+  });
+  const auto client = ClientOf(0, server.Options());
+  for (const Case& one : cases)
+    EXPECT_THAT(Text(Ask(*client, Request("POST", one.path))),
+                HasSubstr(std::string("the answer is malformed: ") + one.problem))
+        << one.path;
+  EXPECT_THAT(Text(Ask(*client, Request("POST", "/body"))),
+              HasSubstr("the answer is malformed: a body before its head"));
+  EXPECT_EQ(Text(Ask(*client, Request("GET", "/fine"))), "GET /fine ");
+  EXPECT_EQ(server.connections(), 1u);
+  // What nobody keeps is not looked at.
+  ClientRequest few = Request("POST", "/name");
+  few.few_headers = true;
+  EXPECT_EQ(Text(Ask(*client, std::move(few))), "abc");
+}
+
 TEST(Http2Hostile, BodiesBeyondLimitsFailTheirOwnRequest) {
   Http2Server server([](Http2Peer& peer, const SeenRequest& request) {
     if (request.path == "/said") return peer.Respond(request.stream, 200, "x", {{"content-length", "1001"}}, false);

@@ -41,7 +41,12 @@ Http2Session::Http2Session(EventLoop& loop, std::unique_ptr<Connection> connecti
       memory_(std::make_unique<Http2Memory>()),
       heard_(steady_clock::now()),
       idle_since_(heard_) {
-  nghttp2_session_client_new3(&session_, TheCallbacks(), this, nullptr, memory_->get());
+  nghttp2_option* option = nullptr;
+  nghttp2_option_new(&option);
+  // It would look at every character of every header of every answer; we look at those that we keep.
+  nghttp2_option_set_no_http_messaging(option, 1);
+  nghttp2_session_client_new3(&session_, TheCallbacks(), this, option, memory_->get());
+  nghttp2_option_del(option);
   const std::array<nghttp2_settings_entry, 3> settings = {
       {{NGHTTP2_SETTINGS_ENABLE_PUSH, 0},
        {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, kStreamWindow},

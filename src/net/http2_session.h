@@ -119,9 +119,11 @@ class Http2Session {
   void Reset(const Exchange& exchange, uint32_t code);
   void End(Exchange& exchange, StreamEnd end);
   void Fail(Exchange& exchange, Error failure, StreamEnd end);
+  void Malformed(Exchange& exchange, const std::string& what);
 
   // Of nghttp2.
   int OnHeader(int32_t stream, std::string_view name, std::string_view value);
+  void KeepHeader(Exchange& exchange, std::string_view name, std::string_view value);
   void OnHeadersBegin(int32_t stream);
   void OnHeadersEnd(Exchange& exchange);
   void OnFrame(uint8_t type, uint8_t flags, int32_t stream);

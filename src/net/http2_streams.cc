@@ -6,11 +6,15 @@
 #include <charconv>
 #include <cstring>
 #include <exception>
+#include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "net/http2_session.h"
 #include "net/http_text.h"
+#include "util/text.h"
 
 namespace berth::net {
 namespace {
@@ -23,6 +27,27 @@ nghttp2_nv Field(std::string_view name, std::string_view value) {
   return {reinterpret_cast<uint8_t*>(const_cast<char*>(name.data())),
           reinterpret_cast<uint8_t*>(const_cast<char*>(value.data())), name.size(), value.size(),
           NGHTTP2_NV_FLAG_NO_COPY_NAME | NGHTTP2_NV_FLAG_NO_COPY_VALUE};
+}
+
+// False: it is none, or too large.
+template <class Number>
+bool ReadNumber(std::string_view text, Number& number) {
+  const char* const end = text.data() + text.size();
+  const auto [read, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc() && read == end && text.front() != '-';
+}
+
+// nghttp2 is told not to look at headers (Http2Session), so we look at those that are kept.
+bool IsHeader(std::string_view name, std::string_view value) {
+  return nghttp2_check_header_name(reinterpret_cast<const uint8_t*>(name.data()), name.size()) != 0 &&
+         nghttp2_check_header_value_rfc9113(reinterpret_cast<const uint8_t*>(value.data()), value.size()) != 0;
+}
+
+// For an error's text, not as long as a server likes.
+std::string Shown(std::string_view text) { return util::Quoted(text.substr(0, 100)); }
+
+bool MayHaveBody(const ClientRequest& request, int status) {
+  return request.method != "HEAD" && status != 204 && status != 304;
 }
 
 }  // namespace
@@ -165,22 +190,49 @@ int Http2Session::OnHeader(int32_t stream, std::string_view name, std::string_vi
   }
   if (own.has_head) return 0;  // a trailer
   if (name == ":status") {
-    std::from_chars(value.data(), value.data() + value.size(), own.status);
+    if (own.status != 0 || !ReadNumber(value, own.status) || value.size() != 3 || own.status < 100)
+      Malformed(*exchange, "status " + Shown(value));
+  } else if (own.status == 0) {
+    Malformed(*exchange, "no status before its headers");
   } else if (own.status >= 200) {
-    if (name == "content-length") std::from_chars(value.data(), value.data() + value.size(), own.expected);
-    if (!exchange->request.few_headers || name == "retry-after") {
-      exchange->response.headers.Add(std::string(name), std::string(value));
-    } else if (name == "content-type" && !exchange->response.usual_type && exchange->response.content_type.empty()) {
-      exchange->response.usual_type = value == exchange->request.usual_type;
-      if (!exchange->response.usual_type) exchange->response.content_type = value;
-    }
+    KeepHeader(*exchange, name, value);
   }
   return 0;
 }
 
+void Http2Session::KeepHeader(Exchange& exchange, std::string_view name, std::string_view value) {
+  Exchange::OnSession& own = exchange.http2;
+  if (name == "content-length") {
+    if (own.says_length || !ReadNumber(value, own.expected))
+      return Malformed(exchange, "content-length " + Shown(value));
+    own.says_length = true;
+  }
+  const bool few = exchange.request.few_headers;
+  HttpResponse& response = exchange.response;
+  if (few && name == "content-type" && !response.usual_type && response.content_type.empty()) {
+    response.usual_type = value == exchange.request.usual_type;
+    if (response.usual_type) return;
+  } else if (few && name != "retry-after") {
+    return;
+  }
+  if (!IsHeader(name, value)) return Malformed(exchange, "header " + Shown(name));
+  if (few && name == "content-type") {
+    response.content_type = value;
+  } else {
+    response.headers.Add(std::string(name), std::string(value));
+  }
+}
+
+// What is not an answer of HTTP: nobody knows what the server has done.
+void Http2Session::Malformed(Exchange& exchange, const std::string& what) {
+  Fail(exchange, At(exchange, Error("the answer is malformed: " + what)), StreamEnd::kLost);
+}
+
 void Http2Session::OnHeadersEnd(Exchange& exchange) {
   Exchange::OnSession& own = exchange.http2;
-  if (own.has_head || own.status < 200) return;
+  if (own.has_head) return;
+  if (own.status == 0) return Malformed(exchange, "no status");
+  if (own.status < 200) return;
   own.has_head = true;
   if (!exchange.streamed) loop_.NoteAnswer(heard_ - own.began);
   // A server that does not know us may know the certificate that a new connection would show.
@@ -223,7 +275,12 @@ void Http2Session::OnFrame(uint8_t type, uint8_t flags, int32_t stream) {
     OnHeadersEnd(*exchange);
     exchange = Find(stream);  // it may have ended
   }
-  if (exchange == nullptr || (flags & NGHTTP2_FLAG_END_STREAM) == 0 || !exchange->http2.has_head) return;
+  if (exchange == nullptr || (flags & NGHTTP2_FLAG_END_STREAM) == 0) return;
+  const Exchange::OnSession& own = exchange->http2;
+  if (!own.has_head) return Malformed(*exchange, "it ends before its head");
+  if (own.says_length && own.received != own.expected && MayHaveBody(exchange->request, own.status)) {
+    return Malformed(*exchange, std::to_string(own.received) + " bytes instead of " + std::to_string(own.expected));
+  }
   // A server that has said everything may not want the rest of our body.
   if (exchange->http2.body_sent < exchange->request.BodyOf().size()) Reset(*exchange, NGHTTP2_NO_ERROR);
   End(*exchange, StreamEnd::kOver);
@@ -232,6 +289,8 @@ void Http2Session::OnFrame(uint8_t type, uint8_t flags, int32_t stream) {
 void Http2Session::OnData(int32_t stream, std::string_view piece) {
   Exchange* exchange = Find(stream);
   if (exchange == nullptr) return;
+  if (!exchange->http2.has_head) return Malformed(*exchange, "a body before its head");
+  exchange->http2.received += piece.size();
   try {
     if (!exchange->TellPiece(piece, exchange->http2.expected, limits_.max_response_bytes))
       return Fail(*exchange, AnswerTooLarge(limits_.max_response_bytes), StreamEnd::kOver);

@@ -56,11 +56,16 @@ class Http2Peer {
   bool closing = false;
 
   size_t number() const { return number_; }
+  using Headers = std::vector<std::pair<std::string, std::string>>;
   // `ends`: false, and the rest of the body follows with Say.
-  void Respond(int32_t stream, int status, const std::string& body,
-               const std::vector<std::pair<std::string, std::string>>& headers = {}, bool ends = true) {
-    const std::string code = std::to_string(status);
-    std::vector<nghttp2_nv> fields = {Field(":status", code)};
+  void Respond(int32_t stream, int status, const std::string& body, const Headers& headers = {}, bool ends = true) {
+    Headers all = {{":status", std::to_string(status)}};
+    all.insert(all.end(), headers.begin(), headers.end());
+    RespondWith(stream, all, body, ends);
+  }
+  // The head is these headers and nothing else, whatever they are.
+  void RespondWith(int32_t stream, const Headers& headers, const std::string& body, bool ends = true) {
+    std::vector<nghttp2_nv> fields;
     for (const auto& [name, value] : headers) fields.push_back(Field(name, value));
     Content& content = contents_[stream];
     content.text = body;

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <thread>
 #include <vector>
 
@@ -112,11 +113,32 @@ TEST(MetricsTest, SeveralThreadsCountTogether) {
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&] {
       const Metrics::Counter counter = metrics.counter("n_total", "N.");
-      for (int i = 0; i < 1000; ++i) counter.Add();
+      const Metrics::Histogram histogram = metrics.histogram("n_seconds", "N.", {1, 2});
+      for (int i = 0; i < 1000; ++i) {
+        counter.Add();
+        histogram.Observe(2);
+        if (i % 100 != 0) continue;
+        EXPECT_THAT(metrics.Text(), HasSubstr("n_seconds_bucket{le=\"1\"} 0\n"));
+      }
     });
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_THAT(metrics.Text(), HasSubstr("n_total 4000\n"));
+  EXPECT_THAT(metrics.Text(), HasSubstr("n_seconds_bucket{le=\"2\"} 4000\n"));
+  EXPECT_THAT(metrics.Text(), HasSubstr("n_seconds_sum 8000\nn_seconds_count 4000\n"));
+}
+
+TEST(MetricsTest, ABoundIsPartOfItsBucketAndEveryScrapeHasWhatCameSinceTheLast) {
+  Metrics metrics;
+  const Metrics::Histogram histogram = metrics.histogram("s", "S.", {1, 10});
+  for (const double value : {-1.0, 1.0, 1.5, 10.0, 11.0}) histogram.Observe(value);
+  const char* const first =
+      "s_bucket{le=\"1\"} 2\ns_bucket{le=\"10\"} 4\ns_bucket{le=\"+Inf\"} 5\ns_sum 22.5\ns_count 5\n";
+  EXPECT_THAT(metrics.Text(), HasSubstr(first));
+  EXPECT_THAT(metrics.Text(), HasSubstr(first));
+  metrics.histogram("s", "S.", {1, 10}).Observe(0.5);  // the same one
+  histogram.Observe(std::nan(""));
+  EXPECT_THAT(metrics.Text(), HasSubstr("s_bucket{le=\"1\"} 3\ns_bucket{le=\"10\"} 5\ns_bucket{le=\"+Inf\"} 7\n"));
 }
 
 TEST(MetricsTest, BucketsGrowByAFactor) { EXPECT_THAT(Metrics::Exponential(1, 4, 3), ElementsAre(1, 4, 16)); }

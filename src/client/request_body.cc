@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/request_body.h"
 
+#include <array>
+#include <charconv>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <string_view>
 
@@ -154,9 +157,11 @@ std::string DeleteBody(const ObjectName& pod) {
 std::string_view EventNamespace(std::string_view about) { return about.empty() ? "default" : about; }
 
 std::string EventName(const EventRecord& event) {
-  char suffix[32];
-  std::snprintf(suffix, sizeof(suffix), ".%llx", static_cast<unsigned long long>(event.time.ns));
-  std::string name = event.regarding.name + suffix;
+  std::array<char, 16> digits;
+  const auto end = std::to_chars(digits.begin(), digits.end(), static_cast<uint64_t>(event.time.ns), 16).ptr;
+  std::string name;
+  name.reserve(event.regarding.name.size() + 1 + digits.size());
+  name.append(event.regarding.name).append(1, '.').append(digits.begin(), end);
   return CheckDnsSubdomain(name).empty() ? name : util::NewUuid();
 }
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -57,15 +56,13 @@ struct Exchange : Cancellable {
     uint64_t begins_at = 0;           // bytes that the session had written before it
     Deadline began = {};
     size_t body_sent = 0;
-    size_t header_bytes = 0;      // of the answer
-    uint64_t expected = 0;        // bytes of the answer's body, if it says so
-    uint64_t received = 0;        // of them
-    bool says_length = false;     // the answer does
-    int status = 0;               // of the head that is being read
-    bool has_head = false;        // the final one
-    bool first = false;           // the session was new
-    std::string names;            // of headers, in lower case
-    std::array<char, 24> length;  // of the body, as text
+    size_t header_bytes = 0;   // of the answer
+    uint64_t expected = 0;     // bytes of the answer's body, if it says so
+    uint64_t received = 0;     // of them
+    bool says_length = false;  // the answer does
+    int status = 0;            // of the head that is being read
+    bool has_head = false;     // the final one
+    bool first = false;        // the session was new
   };
   OnSession http2;
 

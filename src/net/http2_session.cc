@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/http2_session.h"
 
-#include <nghttp2/nghttp2.h>
-
 #include <algorithm>
-#include <array>
 #include <exception>
 #include <utility>
 
-#include "net/http2_memory.h"
 #include "net/stream.h"
 #include "util/deadline.h"
 
@@ -22,8 +18,8 @@ constexpr size_t kMaxOutput = size_t{256} << 10;
 constexpr size_t kReadSize = size_t{64} << 10;
 constexpr int kReadsInATurn = 16;
 // What the server may send before we have taken it, which we do as it comes: enough for a fast and distant one.
-constexpr int32_t kStreamWindow = 4 << 20;
-constexpr int32_t kConnectionWindow = 32 << 20;
+constexpr uint32_t kStreamWindow = 4 << 20;
+constexpr uint32_t kConnectionWindow = 32 << 20;
 constexpr Duration kFirstUse = Duration::Seconds(10);
 
 Error TimedOut() { return Error("timed out", ErrorKind::kTimedOut); }
@@ -38,33 +34,15 @@ Http2Session::Http2Session(EventLoop& loop, std::unique_ptr<Connection> connecti
       url_(url),
       limits_(limits),
       listener_(listener),
-      memory_(std::make_unique<Http2Memory>()),
+      frames_({kStreamWindow, kConnectionWindow,
+               static_cast<uint32_t>(std::min<size_t>(limits.max_header_bytes, UINT32_MAX))},
+              *this),
       heard_(steady_clock::now()),
-      idle_since_(heard_) {
-  nghttp2_option* option = nullptr;
-  nghttp2_option_new(&option);
-  // It would look at every character of every header of every answer; we look at those that we keep.
-  nghttp2_option_set_no_http_messaging(option, 1);
-  nghttp2_session_client_new3(&session_, TheCallbacks(), this, option, memory_->get());
-  nghttp2_option_del(option);
-  const std::array<nghttp2_settings_entry, 3> settings = {
-      {{NGHTTP2_SETTINGS_ENABLE_PUSH, 0},
-       {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, kStreamWindow},
-       {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE,
-        static_cast<uint32_t>(std::min<size_t>(limits.max_header_bytes, UINT32_MAX))}}};
-  nghttp2_submit_settings(session_, NGHTTP2_FLAG_NONE, settings.data(), settings.size());
-  nghttp2_session_set_local_window_size(session_, NGHTTP2_FLAG_NONE, 0, kConnectionWindow);
-}
+      idle_since_(heard_) {}
 
-Http2Session::~Http2Session() {
-  *self_ = nullptr;
-  nghttp2_session_del(session_);
-}
+Http2Session::~Http2Session() { *self_ = nullptr; }
 
-size_t Http2Session::capacity() const {
-  return std::min<size_t>(limits_.max_streams,
-                          nghttp2_session_get_remote_settings(session_, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS));
-}
+size_t Http2Session::capacity() const { return std::min<size_t>(limits_.max_streams, frames_.max_streams()); }
 
 Detached Http2Session::Run() {
   Watch& watch = connection_->stream.watch();
@@ -90,11 +68,11 @@ Detached Http2Session::Run() {
     // What was left unread wakes nobody, also when a deadline comes in between.
     read = wake == Wake::kReady || !drained;
   }
-  if (why_.ok() && !blocked_) {
+  if ((why_.ok() || broken_) && !blocked_) {
     // Nobody waits for an answer to that, and what does not fit into the socket is left unsaid.
-    nghttp2_session_terminate_session(session_, NGHTTP2_NO_ERROR);
+    if (!broken_) frames_.GoAway(Http2Code::kNone);
     size_t count = 0;
-    if (Produce()) connection_->stream.TryWrite({}, std::string_view(out_).substr(out_begin_), &count);
+    connection_->stream.TryWrite({}, frames_.output(), &count);
     connection_->stream.CloseSending();
   }
   EndAll();
@@ -137,20 +115,12 @@ void Http2Session::Flush() {
   net::Stream& stream = connection_->stream;
   while (!dead_) {
     BeginWaiting();
-    if (!Produce()) return Die(Error("HTTP/2: out of memory"), false);
-    if (out_begin_ == out_.size()) {
-      out_.clear();
-      out_begin_ = 0;
-      if (out_.capacity() > kMaxOutput) out_.shrink_to_fit();
-      // It is over for nghttp2: by mutual agreement, or because of what the server said.
-      if (nghttp2_session_want_read(session_) == 0)
-        Die(draining_ ? Error::Ok() : Error("the server does not keep to HTTP/2"), false);
-      return;
-    }
+    SendBodies();
+    if (frames_.output().empty()) return;
     size_t count = 0;
-    const Status status = stream.TryWrite({}, std::string_view(out_).substr(out_begin_), &count);
+    const Status status = stream.TryWrite({}, frames_.output(), &count);
     if (status == Status::kOk) {
-      out_begin_ += count;
+      frames_.Sent(count);
       written_ += count;
       continue;
     }
@@ -164,25 +134,26 @@ void Http2Session::Flush() {
   }
 }
 
-// Frames become bytes, as long as there is room for them.
-bool Http2Session::Produce() {
-  while (out_.size() - out_begin_ < kMaxOutput) {
-    const uint8_t* data = nullptr;
-    const ssize_t count = nghttp2_session_mem_send(session_, &data);
-    if (count < 0) return false;
-    if (count == 0) return true;
-    if (out_begin_ > kMaxOutput / 2) {
-      out_.erase(0, out_begin_);
-      out_begin_ = 0;
+// A frame of each in turn, as long as there is room for it.
+void Http2Session::SendBodies() {
+  for (size_t sent = 1; sent > 0;) {
+    sent = 0;
+    for (size_t i = 0; i < sending_.size() && frames_.output().size() < kMaxOutput;) {
+      const size_t before = sending_[i]->http2.body_sent;
+      const bool all = SendBody(*sending_[i]);
+      sent += sending_[i]->http2.body_sent - before;
+      if (all) {
+        sending_.erase(sending_.begin() + static_cast<std::ptrdiff_t>(i));
+      } else {
+        ++i;
+      }
     }
-    out_.append(reinterpret_cast<const char*>(data), static_cast<size_t>(count));
-    produced_ += static_cast<uint64_t>(count);
   }
-  return true;
 }
 
 void Http2Session::BeginWaiting() {
-  while (!waiting_.empty() && !draining_ && out_.size() - out_begin_ < kMaxOutput) {
+  while (!waiting_.empty() && !draining_ && frames_.open_streams() < frames_.max_streams() &&
+         frames_.output().size() < kMaxOutput) {
     Exchange& exchange = *waiting_.front();
     waiting_.pop_front();
     if (Error late = exchange.Late(); !late.ok()) {
@@ -220,8 +191,10 @@ bool Http2Session::ReadInput() {
 }
 
 void Http2Session::Take(std::string_view data) {
-  const ssize_t used = nghttp2_session_mem_recv(session_, reinterpret_cast<const uint8_t*>(data.data()), data.size());
-  if (used < 0) Die(Error(std::string("HTTP/2: ") + nghttp2_strerror(static_cast<int>(used))), false);
+  Error error = frames_.Receive(data);
+  if (error.ok()) return;
+  broken_ = !dead_;
+  Die(std::move(error), false);
 }
 
 Deadline Http2Session::NextDeadline() const {
@@ -253,7 +226,7 @@ void Http2Session::CheckTime() {
   if (!pinging_ && over(heard_, limits_.ping_after)) {
     pinging_ = true;
     ping_sent_ = now;
-    nghttp2_submit_ping(session_, NGHTTP2_FLAG_NONE, nullptr);
+    frames_.Ping();
     Flush();
   }
 }
@@ -355,11 +328,8 @@ std::shared_ptr<Exchange> Http2Session::Remove(Exchange& exchange) {
   if (exchange.http2.stream == 0) {
     std::erase(waiting_, &exchange);
   } else {
-    nghttp2_session_set_stream_user_data(session_, exchange.http2.stream, nullptr);
-    if (found_ == &exchange) {
-      found_ = nullptr;
-      found_stream_ = 0;
-    }
+    frames_.Forget(exchange.http2.stream);
+    if (!sending_.empty()) std::erase(sending_, &exchange);
   }
   if (!exchange.streamed) held_bytes_ -= exchange.response.body.size();
   exchange.http2.session = nullptr;
@@ -368,16 +338,15 @@ std::shared_ptr<Exchange> Http2Session::Remove(Exchange& exchange) {
   return held;
 }
 
-void Http2Session::Reset(const Exchange& exchange, uint32_t code) {
-  // Also of a stream that has closed already, or whose head is not sent yet: then nothing is.
-  if (exchange.http2.stream != 0) nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, exchange.http2.stream, code);
+void Http2Session::Reset(const Exchange& exchange, Http2Code code) {
+  if (exchange.http2.stream != 0) frames_.Reset(exchange.http2.stream, code);
 }
 
 void Http2Session::End(Exchange& exchange, StreamEnd end) { listener_.OnEnd(Remove(exchange), end); }
 
 void Http2Session::Fail(Exchange& exchange, Error failure, StreamEnd end) {
   exchange.failure = std::move(failure);
-  if (!dead_) Reset(exchange, NGHTTP2_CANCEL);
+  if (!dead_) Reset(exchange, Http2Code::kCancel);
   End(exchange, end);
 }
 

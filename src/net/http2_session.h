@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Http2Session: one connection on which many requests are under way. nghttp2 is behind it and seen in http2_*.cc alone.
+// Http2Session: one connection on which many requests are under way.
 #pragma once
 
 #include <chrono>
@@ -16,15 +16,11 @@
 #include "net/client_connection.h"
 #include "net/client_exchange.h"
 #include "net/event_loop.h"
+#include "net/http2_frames.h"
 #include "net/task.h"
 #include "net/url.h"
 
-struct nghttp2_session;
-struct nghttp2_session_callbacks;
-
 namespace berth::net {
-
-class Http2Memory;
 
 struct Http2Limits {
   size_t max_streams = 250;           // at the same time, whatever the server allows
@@ -63,7 +59,7 @@ class Http2Listener {
 // what is to be sent a quarter of a MiB beside the requests themselves.
 //
 // Thread safety: the loop's thread.
-class Http2Session {
+class Http2Session final : private Http2FrameListener {
  public:
   // REQUIRES: loop, url, limits and listener outlive it.
   Http2Session(EventLoop& loop, std::unique_ptr<Connection> connection, const Url& url, const Http2Limits& limits,
@@ -95,15 +91,14 @@ class Http2Session {
   void Close();
 
  private:
-  struct Callbacks;
-  static const nghttp2_session_callbacks* TheCallbacks();
-
   Detached Run();
   void PlanFlush();
   void Flush();
   void BeginWaiting();
   void BeginStream(Exchange& exchange);
-  bool Produce();
+  // Of the body; false: there is more.
+  bool SendBody(Exchange& exchange);
+  void SendBodies();
   // Reads what is there, up to a bound; false: there may be more.
   bool ReadInput();
   void Take(std::string_view data);
@@ -116,24 +111,20 @@ class Http2Session {
   bool IsUnsent(const Exchange& exchange) const;
   Error At(const Exchange& exchange, const Error& error) const;
   std::shared_ptr<Exchange> Remove(Exchange& exchange);
-  void Reset(const Exchange& exchange, uint32_t code);
+  void Reset(const Exchange& exchange, Http2Code code);
   void End(Exchange& exchange, StreamEnd end);
   void Fail(Exchange& exchange, Error failure, StreamEnd end);
   void Malformed(Exchange& exchange, const std::string& what);
 
-  // Of nghttp2.
-  int OnHeader(int32_t stream, std::string_view name, std::string_view value);
+  void OnHeadersBegin(Exchange& exchange) override;
+  void OnHeader(Exchange& exchange, std::string_view name, std::string_view value) override;
   void KeepHeader(Exchange& exchange, std::string_view name, std::string_view value);
-  void OnHeadersBegin(int32_t stream);
-  void OnHeadersEnd(Exchange& exchange);
-  void OnFrame(uint8_t type, uint8_t flags, int32_t stream);
-  void OnData(int32_t stream, std::string_view piece);
-  void OnClosed(int32_t stream, uint32_t code);
-  void OnNotSent(int32_t stream, int reason);
-  ptrdiff_t ReadBody(int32_t stream, uint8_t* to, size_t size, uint32_t* flags);
-  // Whose stream it is; null: nobody's any more. Those who ask in a row mostly ask about the same.
-  Exchange* Find(int32_t stream) { return stream == found_stream_ ? found_ : Look(stream); }
-  Exchange* Look(int32_t stream);
+  void OnHeadersEnd(Exchange& exchange) override;
+  void OnData(Exchange& exchange, std::string_view piece) override;
+  void OnStreamOver(int32_t stream, Exchange& exchange) override;
+  void OnStreamReset(Exchange& exchange, uint32_t code) override;
+  void OnSettings() override;
+  void OnGoAway() override;
 
   EventLoop& loop_;
   const std::unique_ptr<Connection> connection_;
@@ -141,20 +132,16 @@ class Http2Session {
   const Http2Limits& limits_;
   Http2Listener& listener_;
   const std::shared_ptr<Http2Session*> self_ = std::make_shared<Http2Session*>(this);  // for what is posted
-  const std::unique_ptr<Http2Memory> memory_;                                          // of the next one
-  nghttp2_session* session_ = nullptr;
+  Http2Frames frames_;
 
   std::vector<std::shared_ptr<Exchange>> streams_;  // begun or not
-  int32_t found_stream_ = 0;                        // the last that was looked for and found; 0: none
-  Exchange* found_ = nullptr;                       // its exchange
   std::deque<Exchange*> waiting_;                   // of them, those that have not begun
+  std::vector<Exchange*> sending_;                  // and those with more of a body to send
   uint64_t submitted_ = 0;
   uint64_t held_bytes_ = 0;            // of answers that are not complete
   Deadline next_check_ = kNoDeadline;  // of the streams' deadlines; none is over before
 
-  std::string out_;       // to be written,
-  size_t out_begin_ = 0;  // from here on
-  uint64_t produced_ = 0, written_ = 0;
+  uint64_t written_ = 0;         // bytes
   bool blocked_ = false;         // the socket takes no more
   bool waits_to_write_ = false;  // until it does
   bool flush_planned_ = false, in_turn_ = false, may_have_room_ = false;
@@ -162,6 +149,7 @@ class Http2Session {
   bool ready_ = false, draining_ = false, dead_ = false;
   bool closing_ = false;         // by Close
   bool closed_by_peer_ = false;  // that is why it is dead
+  bool broken_ = false;          // the server does not keep to HTTP/2, which is why it is dead; it is to be told
   Error why_ = Error::Ok();
   Deadline heard_;       // when the server last said something, or somebody began to wait for that
   Deadline idle_since_;  // if there are no streams

@@ -12,7 +12,7 @@ namespace berth::util {
 namespace {
 
 constexpr size_t kStep = __STDCPP_DEFAULT_NEW_ALIGNMENT__;
-constexpr size_t kSizes = 128;  // each a step larger than the one before
+constexpr size_t kSizes = 128;                  // each a step larger than the one before
 constexpr size_t kMostBytes = size_t{2} << 20;  // a thread's
 
 struct Piece {

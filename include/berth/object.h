@@ -36,7 +36,10 @@ struct ObjectMeta {
 
 // `namespace/name`, or just the name of a cluster-scoped object.
 inline std::string FullName(const ObjectMeta& meta) {
-  return meta.namespace_.empty() ? meta.name : meta.namespace_ + "/" + meta.name;
+  if (meta.namespace_.empty()) return meta.name;
+  std::string name;
+  name.reserve(meta.namespace_.size() + 1 + meta.name.size());
+  return name.append(meta.namespace_).append(1, '/').append(meta.name);
 }
 
 struct Namespace {

@@ -3,6 +3,7 @@
 #include "cluster/cluster_state.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace berth::cluster {
@@ -10,27 +11,36 @@ namespace {
 
 enum class Difference : uint8_t { kNone, kStatus, kLabels, kMore };
 
-// What is new about a placed pod. Status is what no column, index or judgement of other pods counts by; requests that
-// the kubelet reports count through `resources`. Labels are what indexes count by, but no column does: API servers copy
-// those of zone and region from the node to every pod that is bound.
+// A pod's fields by what they mean to others. Each is named, so that a new one does not compile before it has a place.
+// Status is what no column, index or judgement of other pods counts by; requests that the kubelet reports count through
+// `resources`.
+auto FieldsOf(const Pod& pod) {
+  const auto& [meta, scheduler_name, node_name, priority, priority_class_name, preemption_policy, node_selector,
+               affinity, tolerations, topology_spread, containers, init_containers, overhead, pod_requests, pod_limits,
+               scheduling_gates, volumes, resource_claims, host_network, host_users, phase, nominated_node_name,
+               start_time, conditions, container_statuses, init_container_statuses, status_requests, status_allocated,
+               resources] = pod;
+  const auto& [name, namespace_, uid, resource_version, generation, labels, annotations, creation_time, deletion_time,
+               owners] = meta;
+  return std::tuple(
+      std::tie(name, namespace_, uid, annotations, creation_time, deletion_time, owners, scheduler_name, node_name,
+               priority, priority_class_name, preemption_policy, node_selector, affinity, tolerations, topology_spread,
+               containers, init_containers, overhead, pod_requests, pod_limits, scheduling_gates, volumes,
+               resource_claims, host_network, host_users, resources),
+      std::tie(labels),
+      std::tie(phase, nominated_node_name, start_time, conditions, container_statuses, init_container_statuses,
+               status_requests, status_allocated));
+}
+
+// What is new about a placed pod, but for versions. Labels are what indexes count by, but no column does: API servers
+// copy those of zone and region from the node to every pod that is bound.
 Difference Compare(const Pod& before, const Pod& after) {
   if (&before == &after) return Difference::kNone;
-  // A copy, so that a field that is not named here makes a difference.
-  Pod same = after;
-  same.meta.resource_version = before.meta.resource_version;
-  same.meta.generation = before.meta.generation;
-  if (same == before) return Difference::kNone;
-  same.phase = before.phase;
-  same.nominated_node_name = before.nominated_node_name;
-  same.start_time = before.start_time;
-  same.conditions = before.conditions;
-  same.container_statuses = before.container_statuses;
-  same.init_container_statuses = before.init_container_statuses;
-  same.status_requests = before.status_requests;
-  same.status_allocated = before.status_allocated;
-  if (same == before) return Difference::kStatus;
-  same.meta.labels = before.meta.labels;
-  return same == before ? Difference::kLabels : Difference::kMore;
+  const auto [counts, labels, status] = FieldsOf(before);
+  const auto [counts_now, labels_now, status_now] = FieldsOf(after);
+  if (counts != counts_now) return Difference::kMore;
+  if (labels != labels_now) return Difference::kLabels;
+  return status != status_now ? Difference::kStatus : Difference::kNone;
 }
 
 }  // namespace
@@ -174,6 +184,7 @@ void ClusterState::Nominate(std::shared_ptr<const Pod> pod, const std::string& n
 }
 
 void ClusterState::ClearNomination(std::string_view uid) {
+  if (nominations_.empty()) return;  // asked about every pod that is bound
   auto it = nominations_.find(uid);
   if (it == nominations_.end()) return;
   const std::string node = it->second.node;

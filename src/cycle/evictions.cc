@@ -30,6 +30,7 @@ void Evictions::Start(const Ptr<Pod>& preemptor, const PreemptionCandidate& chos
 }
 
 bool Evictions::preempting(std::string_view uid) const {
+  if (running_.empty()) return false;  // asked about every pod that is queued
   const auto it = running_.find(uid);
   if (it == running_.end()) return false;
   const Run& run = *it->second;

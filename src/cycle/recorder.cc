@@ -42,7 +42,10 @@ void Recorder::Post(const Pod& pod, const char* type, const char* reason, const 
 }
 
 void Recorder::Scheduled(const Pod& pod, const std::string& node) {
-  Post(pod, "Normal", "Scheduled", "Binding", "Successfully assigned " + FullName(pod) + " to " + node);
+  std::string note;
+  note.reserve(128);
+  note.append("Successfully assigned ").append(FullName(pod));
+  Post(pod, "Normal", "Scheduled", "Binding", note.append(" to ").append(node));
 }
 
 void Recorder::Failed(const Pod& pod, std::string_view message) {

@@ -38,6 +38,7 @@ Result<std::unique_ptr<Engine>> Engine::Make(const config::SchedulerConfiguratio
 }
 
 const Profile* Engine::FindProfile(std::string_view scheduler_name) const {
+  if (first_ != nullptr && first_->scheduler_name == scheduler_name) return first_;  // nearly every pod's
   auto it = profiles_.find(scheduler_name);
   return it == profiles_.end() ? nullptr : it->second.get();
 }

@@ -76,12 +76,14 @@ class Heap {
     Put(slot, item);
     return slot != start;
   }
-  // Moves a hole to the bottom; its place there.
+  // Moves a hole to the bottom; its place there. What Pop costs is mostly this.
   size_t Sink(size_t slot) {
+    T** const items = items_.data();
     const size_t n = items_.size();
     for (size_t child = 2 * slot + 1; child < n; child = 2 * slot + 1) {
-      if (child + 1 < n && less_(*items_[child + 1], *items_[child])) ++child;
-      Put(slot, items_[child]);
+      if (child + 1 < n && less_(*items[child + 1], *items[child])) ++child;
+      items[slot] = items[child];
+      items[slot]->*Slot = slot;
       slot = child;
     }
     return slot;

@@ -87,6 +87,7 @@ class Inbox {
     std::vector<Letter> letters;
     {
       std::lock_guard lock(mutex_);
+      if (letters_.empty()) return 0;
       letters.swap(letters_);
       letters_.swap(spare_);
     }

@@ -109,6 +109,12 @@ void EventWriter::PumpSoon() {
   Pump();
 }
 
+void EventWriter::SendNow() {
+  if (!gathered_) return;
+  gathered_.reset();
+  Pump();
+}
+
 void EventWriter::Pump() {
   if (gathered_ && ready_.size() < options_.gather_most && clock_.Now() < *gathered_) return;
   gathered_.reset();

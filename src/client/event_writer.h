@@ -24,8 +24,8 @@ struct EventWriterOptions {
   size_t max_waiting = 1000;      // events that the server has not taken; then has_room says no
   size_t max_under_way = 64;      // of them asked for at the same time
   size_t max_remembered = 50000;  // kinds of events whose repeats are counted; others are written anew each time
-  // So long an event may wait for others that go with it, until there are as many: a wake-up for each costs more than
-  // what it is for. 0: none waits.
+  // So long an event may wait for others that go with it, until there are as many, or for SendNow: a wake-up for each
+  // costs more than what it is for. 0: none waits.
   Duration gather;
   size_t gather_most = 32;
   Duration patience = Duration::Seconds(30);  // with a server that takes none; then there is room at others' cost
@@ -64,6 +64,8 @@ class EventWriter {
   EventWriter& operator=(const EventWriter&) = delete;
 
   void Record(EventRecord event);
+  // Something else is on its way to the server: events that wait for company go with it.
+  void SendNow();
   // Whether whoever makes events may go on. What is recorded all the same is taken, up to twice the bound.
   bool has_room() const;
   // Events on their way to the server, or waiting for it; counts that a tick will write are not among them.

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # User instructions per pod of `berth scheduler`, counted by callgrind: the one figure of the live path that a busy machine does not
 # touch. Pods wait when it starts, as in bench/live.sh; counted with few and with many of them, so that what starting costs is
-# told apart. By what the functions belong to, each counted without those that it calls. Needs Go and valgrind. Not in CI.
+# told apart, and until every event is there, so that the program's end is not counted. By what the functions belong to, each
+# without those that it calls. Needs Go and valgrind. Not in CI.
 #   instructions.sh [--nodes N] [--few N] [--many N] BERTH...
 #   --nodes 5000, --few 500, --many 4500; several programs are counted one after another, on control planes of their own
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-usage() { sed -n '6,7s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 2; }
+usage() { sed -n '7,8s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 2; }
 nodes=5000 few=500 many=4500
 while [ $# -gt 0 ]; do
   case $1 in
@@ -75,13 +76,14 @@ count() {
     </dev/null >"$scratch/scheduler.log" 2>&1 &
   pid=$!
   rigtool measure --pid "$pid" --pods "$2" >"$scratch/measured" || { tail -n 5 "$scratch/scheduler.log" >&2; exit 1; }
+  callgrind_control --dump "$pid" >"$scratch/dump.log" 2>&1 || { cat "$scratch/dump.log" >&2; exit 1; }
   kill "$pid"
   wait "$pid" || true
   pid=
   rigtool check --want "$2" >"$scratch/check.log" 2>&1 || { echo "$1, $2 pods: the answers are wrong" >&2; cat "$scratch/check.log" >&2; exit 1; }
   "$here/../upstream/controlplane" down --dir "$rig" >/dev/null 2>&1
-  parts "$scratch"/callgrind-* >"$3"
-  rm -f "$scratch"/callgrind-*
+  parts "$scratch"/callgrind.1-* >"$3"
+  rm -f "$scratch"/callgrind*
 }
 for one in "$@"; do
   one=$(readlink -f "$one")

@@ -4,6 +4,7 @@
 #include <nghttp2/nghttp2.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "net/http2_memory.h"
@@ -85,10 +86,17 @@ void Http2Frames::AppendNumber(uint64_t number, int bytes) {
 }
 
 void Http2Frames::BeginFrame(size_t length, uint8_t type, uint8_t flags, int32_t stream) {
-  AppendNumber(length, 3);
-  AppendNumber(type, 1);
-  AppendNumber(flags, 1);
-  AppendNumber(static_cast<uint32_t>(stream), 4);
+  const auto byte = [](uint64_t number, int shift) { return static_cast<char>(number >> shift & 0xff); };
+  const std::array<char, kFrameHead> head = {byte(length, 16),
+                                             byte(length, 8),
+                                             byte(length, 0),
+                                             static_cast<char>(type),
+                                             static_cast<char>(flags),
+                                             byte(static_cast<uint32_t>(stream), 24),
+                                             byte(static_cast<uint32_t>(stream), 16),
+                                             byte(static_cast<uint32_t>(stream), 8),
+                                             byte(static_cast<uint32_t>(stream), 0)};
+  out_.append(head.data(), head.size());
 }
 
 void Http2Frames::AppendWindow(int32_t stream, uint32_t bytes) {
@@ -110,8 +118,12 @@ void Http2Frames::Sent(size_t bytes) {
 }
 
 Http2Frames::Stream* Http2Frames::Find(int32_t stream) {
+  // Whoever asks mostly asks about the same one as before.
+  if (found_ < streams_.size() && streams_[found_].id == stream) return &streams_[found_];
   const auto at = std::ranges::lower_bound(streams_, stream, {}, &Stream::id);
-  return at != streams_.end() && at->id == stream ? &*at : nullptr;
+  if (at == streams_.end() || at->id != stream) return nullptr;
+  found_ = static_cast<size_t>(at - streams_.begin());
+  return &*at;
 }
 
 Exchange* Http2Frames::ExchangeOf(int32_t stream) {

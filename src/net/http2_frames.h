@@ -140,6 +140,7 @@ class Http2Frames {
   size_t replies_ = 0;    // bytes of it that nobody but the server has asked for, at the most
 
   std::vector<Stream> streams_;  // by id
+  size_t found_ = 0;             // where the last was that was looked for
   int32_t next_id_ = 1;
   bool going_ = false;    // the server takes no new streams
   bool settled_ = false;  // its first SETTINGS are there

@@ -380,6 +380,21 @@ TEST_F(EventWriterTest, OneThatIsGoneHearsNothing) {
   EXPECT_THAT(Asked(), IsEmpty());
 }
 
+TEST_F(EventWriterTest, EventsThatWaitGoWithWhatIsSentAnyway) {
+  options_.gather = Duration::Millis(50);
+  writer().SendNow();
+  EXPECT_THAT(Asked(), IsEmpty());
+  writer().Record(Scheduled("a"));
+  EXPECT_THAT(Asked(), IsEmpty());
+  writer().SendNow();
+  EXPECT_THAT(Asked(), ElementsAre("POST a"));
+  // The next one waits again.
+  writer().Record(Scheduled("b"));
+  EXPECT_THAT(Asked(), ElementsAre("POST a"));
+  Wait(Duration::Millis(50));
+  EXPECT_THAT(Asked(), ElementsAre("POST a", "POST b"));
+}
+
 TEST_F(EventWriterTest, EventsWaitForEachOtherForAWhile) {
   options_.gather = Duration::Millis(50);
   options_.gather_most = 3;

@@ -14,7 +14,7 @@ constexpr size_t kEntryOverhead = 32;
 // The representations' first bits, and how many bits of the first byte are left for the number.
 constexpr uint8_t kIndexed = 0x80, kKept = 0x40, kNotKept = 0x00, kTableSize = 0x20;
 constexpr int kIndexedBits = 7, kKeptBits = 6, kNotKeptBits = 4, kTableSizeBits = 5, kLengthBits = 7;
-// Heads that have no room in the table before it begins anew, which costs every head that is in use one long form.
+// Fields that have no room in the table before it begins anew, which costs every head that is in use one long form.
 constexpr int kPatience = 64;
 constexpr size_t kMostWritten = 8;
 

@@ -110,11 +110,11 @@ void Http2Frames::Sent(size_t bytes) {
     out_.clear();
     if (out_.capacity() > kMaxKept) out_.shrink_to_fit();
     out_begin_ = 0;
-    replies_ = 0;
   } else if (out_begin_ > out_.size() / 2) {
     out_.erase(0, out_begin_);
     out_begin_ = 0;
   }
+  replies_ = std::min(replies_, out_.size() - out_begin_);  // what was sent was read, or will be
 }
 
 Http2Frames::Stream* Http2Frames::Find(int32_t stream) {
@@ -211,7 +211,7 @@ Error Http2Frames::Receive(std::string_view bytes) {
     }
     const size_t length = from.size() < kFrameHead ? 0 : NumberAt(from, 0, 3);
     if (length > kMaxFrame) return Broken(Http2Code::kFrameSize, "a frame of " + std::to_string(length) + " bytes");
-    if (from.size() < kFrameHead + length || from.size() < kFrameHead) {
+    if (from.size() < kFrameHead + length) {
       if (in_.empty()) in_ = bytes;
       return Error::Ok();
     }

@@ -32,7 +32,8 @@ enum class Http2Code : uint32_t {
 };
 
 struct Http2FrameLimits {
-  // How much the server may send before we have taken it, on a stream and in all.
+  // How much the server may send before we have taken it, on a stream and in all. Every server may send 65535 bytes before
+  // it has heard of less: smaller ones are for tests.
   uint32_t stream_window = 65535, connection_window = 65535;
   uint32_t max_header_bytes = 64 << 10;  // of an answer's head: what the server is told
 };
@@ -60,8 +61,9 @@ class Http2FrameListener {
 // known to do it. Nobody knows what such a server has done. Of a stream that was forgotten whatever still comes is
 // passed over.
 //
-// Memory is bounded: a frame that is not complete (16 KiB), the server's table of headers (4 KiB), and answers to what
-// the server asks while it reads none of them (64 KiB beside what was there to be sent).
+// Memory is bounded: a frame that is not complete (16 KiB), a header that is not (64 KiB, more than which is an error),
+// the server's table of headers (4 KiB), and answers to what the server asks while it reads none of them (64 KiB beside
+// what was there to be sent).
 //
 // Thread safety: none.
 class Http2Frames {

@@ -11,7 +11,8 @@
 namespace berth::util {
 namespace {
 
-constexpr size_t kStep = __STDCPP_DEFAULT_NEW_ALIGNMENT__;
+// The sizes that the C library has anyway: it uses the last eight bytes of a multiple of 16 for itself.
+constexpr size_t kSmallest = 24, kStep = __STDCPP_DEFAULT_NEW_ALIGNMENT__;
 constexpr size_t kSizes = 128;                  // each a step larger than the one before
 constexpr size_t kMostBytes = size_t{2} << 20;  // a thread's
 
@@ -27,12 +28,12 @@ struct Kept {
 };
 constinit thread_local Kept kept;
 
-constexpr size_t BytesOf(size_t place) { return (place + 1) * kStep; }
+constexpr size_t BytesOf(size_t place) { return kSmallest + place * kStep; }
 
 #if BERTH_QUICK_MEMORY
 
-// Which place a size has; kSizes and more, also for 0 bytes: none.
-constexpr size_t PlaceOf(size_t bytes) { return (bytes - 1) / kStep; }
+// Which place a size has; kSizes and more: none.
+constexpr size_t PlaceOf(size_t bytes) { return bytes <= kSmallest ? 0 : (bytes - kSmallest + kStep - 1) / kStep; }
 
 [[gnu::noinline]] void* Ask(size_t bytes) {
   for (;;) {
@@ -90,7 +91,7 @@ size_t QuickMemoryKept() {
 [[gnu::noinline]] void* operator new(size_t bytes) {
   using namespace berth::util;
   const size_t place = PlaceOf(bytes);
-  if (place >= kSizes) return Ask(bytes != 0 ? bytes : 1);
+  if (place >= kSizes) return Ask(bytes);
   Piece*& first = kept.first[place];
   if (first == nullptr) return Ask(BytesOf(place));
   kept.room += BytesOf(place);
@@ -104,7 +105,7 @@ size_t QuickMemoryKept() {
 [[gnu::noinline]] void operator delete(void* memory) noexcept {
   if (memory == nullptr) return;
   const size_t usable = ::malloc_usable_size(memory);
-  berth::util::Give(memory, usable / berth::util::kStep - 1);
+  berth::util::Give(memory, (usable - berth::util::kSmallest) / berth::util::kStep);  // less than that is no place
 }
 
 #endif

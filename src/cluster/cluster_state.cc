@@ -11,7 +11,7 @@ namespace {
 
 enum class Difference : uint8_t { kNone, kStatus, kLabels, kMore };
 
-// A pod's fields by what they mean to others. Each is named, so that a new one does not compile before it has a place.
+// A pod's fields by what they mean to others. Each is named: a new one does not compile before somebody has been here.
 // Status is what no column, index or judgement of other pods counts by; requests that the kubelet reports count through
 // `resources`.
 auto FieldsOf(const Pod& pod) {

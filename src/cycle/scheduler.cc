@@ -303,7 +303,8 @@ void Scheduler::Impl::Place(queue::PodTicket ticket, const framework::Profile& p
     attempt.error = refusal->error;
   } else {
     attempt.node = node;
-    // Its binding is being sent, and will be answered: events that go with it cost no wake-up of their own.
+    // Nearly always its binding is being sent, and will be answered: events that go with it cost no wake-up of their
+    // own.
     if (client::EventWriter* writer = recorder.writer()) writer->SendNow();
   }
   if (core.options.observer) core.options.observer->OnAttempt(attempt);

@@ -78,6 +78,19 @@ TEST_F(SchedulerLimitsTest, WithoutALimitEveryPodIsDecided) {
   EXPECT_EQ(scheduler_->event_writer(), nullptr);
 }
 
+TEST_F(SchedulerLimitsTest, AnEventGoesWithTheNextBinding) {
+  options_.events.emplace().gather = Duration::Seconds(10);
+  Start({"n1"});
+  Put(Wants("a", "100m"));
+  AcceptAll();
+  EXPECT_THAT(journal_.bound, SizeIs(1));
+  EXPECT_THAT(api_.event_calls, IsEmpty());
+  Put(Wants("unschedulable", "1000"));
+  EXPECT_THAT(api_.event_calls, IsEmpty()) << "nothing is bound";
+  Put(Wants("b", "100m"));
+  EXPECT_THAT(api_.event_calls, SizeIs(2));
+}
+
 TEST_F(SchedulerLimitsTest, NoPodIsDecidedWhileTheServerTakesNoEvents) {
   options_.events.emplace();
   options_.events->max_waiting = 2;

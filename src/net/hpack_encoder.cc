@@ -15,7 +15,7 @@ constexpr size_t kEntryOverhead = 32;
 constexpr uint8_t kIndexed = 0x80, kKept = 0x40, kNotKept = 0x00, kTableSize = 0x20;
 constexpr int kIndexedBits = 7, kKeptBits = 6, kNotKeptBits = 4, kTableSizeBits = 5, kLengthBits = 7;
 // Fields that have no room in the table before it begins anew, which costs every head that is in use one long form.
-constexpr int kPatience = 64;
+constexpr size_t kPatience = 64;
 constexpr size_t kMostWritten = 8;
 
 void AppendNumber(uint8_t first, int bits, size_t number, std::string& out) {
@@ -62,7 +62,7 @@ void HpackEncoder::AppendUpdate(std::string& out) {
 }
 
 void HpackEncoder::Append(const RequestHead& head, std::string& out) {
-  if (left_out_ >= kPatience && used_ > 0) Begin();
+  if (left_out_ >= kPatience) Begin();
   if (update_) AppendUpdate(out);
   if (head.method == "POST" || head.method == "GET") {
     out += static_cast<char>(kIndexed | (head.method == "POST" ? kMethodPost : kMethod));
@@ -93,10 +93,10 @@ void HpackEncoder::AppendCommon(const std::shared_ptr<const CommonHeaders>& comm
     out += known->bytes;
     return;
   }
-  const size_t before = entries_.size(), left_out = static_cast<size_t>(left_out_), begin = out.size();
+  const size_t before = entries_.size(), left_out = left_out_, begin = out.size();
   for (const CommonHeaders::Field& field : common->fields()) AppendField(field.lower_name, field.value, out);
   // Only what is nothing but numbers is said in the same way the next time.
-  if (entries_.size() != before || static_cast<size_t>(left_out_) != left_out) return;
+  if (entries_.size() != before || left_out_ != left_out) return;
   if (known == written_.end()) {
     if (written_.size() == kMostWritten) written_.clear();
     known = written_.insert(written_.end(), Written{common, 0, {}});

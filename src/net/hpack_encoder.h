@@ -55,7 +55,7 @@ class HpackEncoder {
   std::vector<std::pair<std::string, std::string>> entries_;  // of the table, oldest first
   size_t used_ = 0, most_ = kMostBytes;                       // bytes as the table counts them
   bool update_ = false;                                       // the next block says how large the table is
-  int left_out_ = 0;                                          // fields for which there was no room, since it began
+  size_t left_out_ = 0;                                       // fields for which there was no room, since it began
   std::vector<Written> written_;
   static constexpr uint32_t kMostBytes = 4096;
 };

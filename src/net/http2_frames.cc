@@ -14,9 +14,12 @@ namespace {
 
 constexpr std::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 constexpr size_t kFrameHead = 9;
-constexpr size_t kMaxFrame = 16384;  // that we take: what every client has to
+// That we take, what every client has to, and that we send of a body, whatever the server takes: nobody is kept waiting
+// for long.
+constexpr size_t kMaxFrame = 16384;
 constexpr uint32_t kMaxWindow = 0x7fffffff;
 constexpr uint32_t kDefaultWindow = 65535;
+constexpr size_t kMaxSettings = 64;  // in a frame: each may change all streams
 constexpr size_t kMaxReplies = size_t{64} << 10;
 constexpr size_t kMaxKept = size_t{256} << 10;  // of memory for what is to be sent, while there is nothing
 // Of a head in compressed form, whoever it is for. A stream's own limit ends the stream, and its head is read on for
@@ -52,7 +55,7 @@ uint32_t NumberAt(std::string_view bytes, size_t at, int count) {
   return number;
 }
 
-// Without padding; false: there is more of it than there is.
+// Without padding; false: the padding is longer than the frame.
 bool DropPadding(uint8_t flags, std::string_view& payload) {
   if ((flags & kPadded) == 0) return true;
   if (payload.empty()) return false;
@@ -114,7 +117,8 @@ void Http2Frames::Sent(size_t bytes) {
     out_.erase(0, out_begin_);
     out_begin_ = 0;
   }
-  replies_ = std::min(replies_, out_.size() - out_begin_);  // what was sent was read, or will be
+  // Replies are among what is left, at the most.
+  replies_ = std::min(replies_, out_.size() - out_begin_);
 }
 
 Http2Frames::Stream* Http2Frames::Find(int32_t stream) {
@@ -159,7 +163,7 @@ int32_t Http2Frames::Open(const RequestHead& head, bool ends, Exchange& exchange
 size_t Http2Frames::SendBody(int32_t stream, std::string_view rest) {
   Stream* const found = Find(stream);
   if (found == nullptr) return 0;
-  const int64_t allowed = std::min({found->window, window_, static_cast<int64_t>(max_frame_)});
+  const int64_t allowed = std::min({found->window, window_, static_cast<int64_t>(kMaxFrame)});
   if (allowed <= 0) return 0;
   const size_t count = std::min(rest.size(), static_cast<size_t>(allowed));
   BeginFrame(count, kData, count == rest.size() ? kEndStream : 0, stream);
@@ -232,7 +236,7 @@ Error Http2Frames::Receive(std::string_view bytes) {
 
 Error Http2Frames::Take(const Frame& frame) {
   if (!settled_ && (frame.type != kSettings || (frame.flags & kAck) != 0))
-    return Broken(Http2Code::kProtocol, "its first frame are not its settings");
+    return Broken(Http2Code::kProtocol, "its first frame is not SETTINGS");
   if (block_of_ != 0 && (frame.type != kContinuation || frame.stream != block_of_))
     return Broken(Http2Code::kProtocol, "another frame within a head");
   switch (frame.type) {
@@ -364,6 +368,7 @@ Error Http2Frames::TakeSettings(const Frame& frame) {
     return Broken(Http2Code::kFrameSize, "an acknowledgement of another size");
   }
   if (frame.payload.size() % kEntry != 0) return Broken(Http2Code::kFrameSize, "settings of another size");
+  if (frame.payload.size() > kMaxSettings * kEntry) return Broken(Http2Code::kCalm, "too many settings at once");
   settled_ = true;
   for (size_t at = 0; at < frame.payload.size(); at += kEntry) {
     const auto what = static_cast<uint16_t>(NumberAt(frame.payload, at, 2));
@@ -395,7 +400,8 @@ Error Http2Frames::Set(uint16_t what, uint32_t value) {
       break;
     }
     case kMaxFrameSize:
-      if (value < kMaxFrame || value > 0xffffff) return Broken(Http2Code::kProtocol, "a frame size that is none");
+      if (value < kMaxFrame || value > 0xffffff)
+        return Broken(Http2Code::kProtocol, "a frame size that is not allowed");
       max_frame_ = value;
       break;
     default:

@@ -32,8 +32,8 @@ enum class Http2Code : uint32_t {
 };
 
 struct Http2FrameLimits {
-  // How much the server may send before we have taken it, on a stream and in all. Every server may send 65535 bytes before
-  // it has heard of less: smaller ones are for tests.
+  // How much the server may send before we have taken it, on a stream and in all. Every server may send 65535 bytes
+  // before it has heard of less: smaller ones are for tests.
   uint32_t stream_window = 65535, connection_window = 65535;
   uint32_t max_header_bytes = 64 << 10;  // of an answer's head: what the server is told
 };
@@ -77,7 +77,8 @@ class Http2Frames {
   std::string_view output() const { return std::string_view(out_).substr(out_begin_); }
   void Sent(size_t bytes);
 
-  // Takes what the server sent. After an error, whose reason is in output(), nothing may be called but output and Sent.
+  // Takes what the server sent. After an error, whose reason is in output(), nothing may be called but output, Sent and
+  // Forget.
   Error Receive(std::string_view bytes);
 
   // How many streams the server allows at a time; of them, those that are open.
@@ -86,8 +87,8 @@ class Http2Frames {
   // Begins a stream; `ends`: there is no body. Its number, or 0: the connection has no number left, or the server goes
   // away.
   int32_t Open(const RequestHead& head, bool ends, Exchange& exchange);
-  // Sends of the rest of the body as much as the windows allow and fits into one frame, and says how much. The stream's
-  // end is sent with the body's. REQUIRES: `rest` is not empty.
+  // Sends of the rest of the body as much as the windows allow, and no more than 16 KiB, and says how much. The
+  // stream's end is sent with the body's. REQUIRES: `rest` is not empty.
   size_t SendBody(int32_t stream, std::string_view rest);
   // Tells the server that the stream is given up, and forgets it if it is there.
   void Reset(int32_t stream, Http2Code code);
@@ -132,7 +133,7 @@ class Http2Frames {
 
   const Http2FrameLimits limits_;
   Http2FrameListener& listener_;
-  const std::unique_ptr<Http2Memory> memory_;  // of the next one
+  const std::unique_ptr<Http2Memory> memory_;  // the inflater's
   nghttp2_hd_inflater* inflater_ = nullptr;
   HpackEncoder encoder_;
 
@@ -142,7 +143,7 @@ class Http2Frames {
   size_t replies_ = 0;    // bytes of it that nobody but the server has asked for, at the most
 
   std::vector<Stream> streams_;  // by id
-  size_t found_ = 0;             // where the last was that was looked for
+  size_t found_ = 0;             // place of the stream that was found last
   int32_t next_id_ = 1;
   bool going_ = false;    // the server takes no new streams
   bool settled_ = false;  // its first SETTINGS are there

@@ -9,7 +9,7 @@ namespace berth::net {
 
 // What is in front of the memory that nghttp2 sees.
 struct alignas(std::max_align_t) Http2Memory::Block {
-  size_t room;  // behind it
+  size_t room;  // after it
   Block* next;  // while nobody has it
 
   void* memory() { return this + 1; }

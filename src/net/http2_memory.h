@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Http2Memory: the memory of one nghttp2 session, which asks for the same few small sizes with every request.
+// Http2Memory: the memory with which nghttp2 reads one connection's heads: the same few small sizes again and again.
 #pragma once
 
 #include <nghttp2/nghttp2.h>
@@ -10,9 +10,9 @@
 namespace berth::net {
 
 // Keeps what nghttp2 gives back for the next time it asks. That is never more than it had at the same time, which
-// nghttp2 bounds by the number of streams, of frames to be sent and the size of its tables.
+// nghttp2 bounds by the size of its table and of one header.
 //
-// Thread safety: none, as the session. REQUIRES: it outlives the session.
+// Thread safety: none. REQUIRES: it outlives what was made with it.
 class Http2Memory {
  public:
   Http2Memory();

@@ -2,7 +2,6 @@
 #include "net/http2_session.h"
 
 #include <algorithm>
-#include <exception>
 #include <utility>
 
 #include "net/stream.h"
@@ -72,7 +71,7 @@ Detached Http2Session::Run() {
     // Nobody waits for an answer to that, and what does not fit into the socket is left unsaid.
     if (!broken_) frames_.GoAway(Http2Code::kNone);
     size_t count = 0;
-    connection_->stream.TryWrite({}, frames_.output(), &count);
+    if (connection_->stream.TryWrite({}, frames_.output(), &count) == Status::kOk) written_ += count;
     connection_->stream.CloseSending();
   }
   EndAll();
@@ -111,6 +110,7 @@ void Http2Session::PlanFlush() {
 }
 
 void Http2Session::Flush() {
+  if (dead_) return;  // what the socket has not taken by now is never sent: it may go elsewhere
   blocked_ = false;
   net::Stream& stream = connection_->stream;
   while (!dead_) {
@@ -134,7 +134,7 @@ void Http2Session::Flush() {
   }
 }
 
-// A frame of each in turn, as long as there is room for it.
+// A frame of each in turn, as long as there is room for it; where there is little, those that came first go first.
 void Http2Session::SendBodies() {
   for (size_t sent = 1; sent > 0;) {
     sent = 0;
@@ -242,8 +242,9 @@ void Http2Session::CheckExchanges(Deadline now) {
     }
     // A connection on which nothing was heard since may be dead: nobody else should have to find that out.
     if (exchange.http2.stream != 0 && heard_ <= exchange.http2.began) draining_ = true;
-    const Error late =
-        IsUnsent(exchange) ? Error("timed out before it was sent", ErrorKind::kUnsent) : At(exchange, TimedOut());
+    // Of one that has begun the bytes may still go out.
+    const Error late = exchange.http2.stream == 0 ? Error("timed out before it was sent", ErrorKind::kUnsent)
+                                                  : At(exchange, TimedOut());
     Fail(exchange, late, StreamEnd::kOver);  // another takes its place
   }
   if (may_have_room_ && !draining_) {
@@ -295,7 +296,7 @@ void Http2Session::EndAll() {
     Exchange& exchange = *streams_.back();
     if (closing_) {
       Fail(exchange, Cancelled(), StreamEnd::kOver);
-    } else if (IsUnsent(exchange)) {
+    } else if (!exchange.heard && IsUnsent(exchange)) {  // a server may answer what it has not seen
       End(exchange, StreamEnd::kUnprocessed);
     } else {
       exchange.facts.closed = closed_by_peer_;
@@ -306,7 +307,7 @@ void Http2Session::EndAll() {
   }
 }
 
-// Nothing of it has left: not even a byte of a frame that is before its first.
+// Nothing of it has left: not even a byte of a frame that is before its first. REQUIRES: nothing is sent any more.
 bool Http2Session::IsUnsent(const Exchange& exchange) const {
   return exchange.http2.stream == 0 || exchange.http2.begins_at >= written_;
 }

@@ -2,6 +2,7 @@
 // Requests as streams of a session, and what the server says about them.
 #include <nghttp2/nghttp2.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <exception>
@@ -11,7 +12,6 @@
 #include <utility>
 
 #include "net/http2_session.h"
-#include "net/http_text.h"
 #include "util/text.h"
 
 namespace berth::net {
@@ -20,7 +20,7 @@ namespace {
 constexpr uint64_t kMaxHeldBodies = uint64_t{64} << 20;
 constexpr size_t kFieldOverhead = 32;  // of a header, as RFC 9113 counts a list's size
 
-// False: it is none, or too large.
+// False: it is not a number, or too large.
 template <class Number>
 bool ReadNumber(std::string_view text, Number& number) {
   const char* const end = text.data() + text.size();

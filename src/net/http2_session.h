@@ -64,7 +64,7 @@ class Http2Session final : private Http2FrameListener {
   // REQUIRES: loop, url, limits and listener outlive it.
   Http2Session(EventLoop& loop, std::unique_ptr<Connection> connection, const Url& url, const Http2Limits& limits,
                Http2Listener& listener);
-  ~Http2Session();
+  virtual ~Http2Session();
   Http2Session(const Http2Session&) = delete;
   Http2Session& operator=(const Http2Session&) = delete;
 

@@ -40,7 +40,7 @@ class HpackEncoder {
   void Append(const RequestHead& head, std::string& out);
 
  private:
-  // A field, or all of one CommonHeaders, as it was written when the table had so many entries.
+  // A field, or all of one CommonHeaders, as it was written when the table had `entries`.
   struct Written {
     std::shared_ptr<const CommonHeaders> common;
     size_t entries = 0;

@@ -264,8 +264,7 @@ Error Http2Frames::Take(const Frame& frame) {
 }
 
 Error Http2Frames::TakeData(const Frame& frame) {
-  if (frame.stream == 0 || frame.stream % 2 == 0 || (next_id_ > 0 && frame.stream >= next_id_))
-    return Broken(Http2Code::kProtocol, "data on a stream that nobody opened");
+  if (!WasOpened(frame.stream)) return Broken(Http2Code::kProtocol, "data on a stream that nobody opened");
   const auto size = static_cast<uint32_t>(frame.payload.size());
   std::string_view piece = frame.payload;
   if (!DropPadding(frame.flags, piece)) return Broken(Http2Code::kProtocol, "padding that is longer than its frame");
@@ -299,8 +298,7 @@ void Http2Frames::ResetBy(int32_t stream, Http2Code code) {
 }
 
 Error Http2Frames::TakeHeaders(const Frame& frame) {
-  if (frame.stream == 0 || frame.stream % 2 == 0 || (next_id_ > 0 && frame.stream >= next_id_))
-    return Broken(Http2Code::kProtocol, "an answer on a stream that nobody opened");
+  if (!WasOpened(frame.stream)) return Broken(Http2Code::kProtocol, "an answer on a stream that nobody opened");
   std::string_view piece = frame.payload;
   if (!DropPadding(frame.flags, piece)) return Broken(Http2Code::kProtocol, "padding that is longer than its frame");
   if ((frame.flags & kPriorities) != 0) {
@@ -351,8 +349,7 @@ Error Http2Frames::TakeBlock(std::string_view piece, bool last) {
 
 Error Http2Frames::TakeReset(const Frame& frame) {
   if (frame.payload.size() != 4) return Broken(Http2Code::kFrameSize, "a reset of another size");
-  if (frame.stream == 0 || frame.stream % 2 == 0 || (next_id_ > 0 && frame.stream >= next_id_))
-    return Broken(Http2Code::kProtocol, "a reset of a stream that nobody opened");
+  if (!WasOpened(frame.stream)) return Broken(Http2Code::kProtocol, "a reset of a stream that nobody opened");
   if (Exchange* const exchange = ExchangeOf(frame.stream)) {
     Forget(frame.stream);
     listener_.OnStreamReset(*exchange, NumberAt(frame.payload, 0, 4));
@@ -441,8 +438,7 @@ Error Http2Frames::TakeWindow(const Frame& frame) {
     window_ += more;
     return window_ <= kMaxWindow ? Error::Ok() : Broken(Http2Code::kFlowControl, "a window that is too large");
   }
-  if (frame.stream % 2 == 0 || (next_id_ > 0 && frame.stream >= next_id_))
-    return Broken(Http2Code::kProtocol, "a window of a stream that nobody opened");
+  if (!WasOpened(frame.stream)) return Broken(Http2Code::kProtocol, "a window of a stream that nobody opened");
   Stream* const stream = Find(frame.stream);
   if (stream == nullptr) return Error::Ok();
   stream->window += more;

@@ -59,7 +59,7 @@ class Http2FrameListener {
 
 // What is not HTTP/2 ends the connection with an error, also where RFC 9113 would end a stream only, unless servers are
 // known to do it. Nobody knows what such a server has done. Of a stream that was forgotten whatever still comes is
-// passed over.
+// ignored.
 //
 // Memory is bounded: a frame that is not complete (16 KiB), a header that is not (64 KiB, more than which is an error),
 // the server's table of headers (4 KiB), and answers to what the server asks while it reads none of them (64 KiB beside
@@ -110,6 +110,8 @@ class Http2Frames {
     std::string_view payload;
   };
 
+  // Whether we have opened it, at whatever time.
+  bool WasOpened(int32_t stream) const { return stream % 2 == 1 && (next_id_ < 0 || stream < next_id_); }
   Stream* Find(int32_t stream);
   // Null where the stream is forgotten.
   Exchange* ExchangeOf(int32_t stream);

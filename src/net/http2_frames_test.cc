@@ -220,7 +220,7 @@ struct FramesClient {
     const Error error = frames.Receive(bytes);
     return error.ok() ? "" : error.text();
   }
-  // The server's settings are there, and so many streams are open.
+  // The server's settings are there, and `streams` are open.
   void Start(int streams, bool ends = true) {
     ASSERT_EQ(Receive(SettingsFrame()), "");
     for (int i = 0; i < streams; ++i) ASSERT_EQ(Open(ends), 2 * i + 1);
@@ -250,7 +250,7 @@ TEST(Http2Frames, SettingsAreAnsweredAndHeardOf) {
   EXPECT_THAT(client.Written(), ElementsAre("settings ack"));
   EXPECT_EQ(client.Receive(FrameOf(NGHTTP2_SETTINGS, NGHTTP2_FLAG_ACK, 0)), "");
   EXPECT_THAT(client.Written(), IsEmpty()) << "an answer has none";
-  // The last of the same kind counts; what nobody knows is passed over.
+  // The last of the same kind counts; what is not known is ignored.
   EXPECT_EQ(client.Receive(SettingsFrame({{3, 1}, {3, 17}, {2, 0}, {6, 5}, {0xabcd, UINT32_MAX}})), "");
   EXPECT_EQ(client.frames.max_streams(), 17u);
   EXPECT_THAT(client.Written(), ElementsAre("settings ack"));
@@ -302,7 +302,7 @@ TEST(Http2Frames, PaddingAndPrioritiesAreTakenAway) {
   EXPECT_EQ(client.Receive(DataFrame(1, "\x05text" + padding, padded)), "");
   EXPECT_EQ(client.Receive(DataFrame(1, padding.substr(0, 1) + "bare", padded)), "");
   EXPECT_THAT(client.Heard(), ElementsAre("data 0 text", "data 0 bare"));
-  // Nothing but padding is no piece, and may end the stream.
+  // Nothing but padding is not a piece, and may end the stream.
   EXPECT_EQ(client.Receive(DataFrame(1, "\x05" + padding, padded) + DataFrame(1, "\x05" + padding, padded | 1)), "");
   EXPECT_THAT(client.Heard(), ElementsAre("over 0 1"));
 }

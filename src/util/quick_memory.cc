@@ -23,7 +23,7 @@ struct Piece {
 // Without a destructor: what ends after a thread's own objects, as the process' do, still finds it.
 struct Kept {
   std::array<Piece*, kSizes> first{};  // by size
-  size_t room = 0;                     // for so many bytes more
+  size_t room = 0;                     // bytes that may still be kept
   bool begun = false;                  // there is, or was, room for something
 };
 constinit thread_local Kept kept;
@@ -105,7 +105,8 @@ size_t QuickMemoryKept() {
 [[gnu::noinline]] void operator delete(void* memory) noexcept {
   if (memory == nullptr) return;
   const size_t usable = ::malloc_usable_size(memory);
-  berth::util::Give(memory, (usable - berth::util::kSmallest) / berth::util::kStep);  // less than that is no place
+  berth::util::Give(memory,
+                    (usable - berth::util::kSmallest) / berth::util::kStep);  // wraps, and is freed, if there is less
 }
 
 #endif

@@ -72,7 +72,7 @@ Plan PlanOf(std::string_view input) {
   if ((plan.choice & kNoSettings) == 0) plan.bytes = std::string("\0\0\0\4\0\0\0\0\0", kFrameHead);
   const std::string said = (plan.choice & kRaw) != 0 ? std::string(input) : Frames(input);
   plan.bytes += said;
-  // More than the client answers to one who reads nothing.
+  // More than the client answers to a server that reads nothing.
   if ((plan.choice & kAgain) != 0 && said.size() >= 9 && said.size() < 100) {
     while (plan.bytes.size() < 100'000) plan.bytes += said;
   }

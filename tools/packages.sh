@@ -20,9 +20,9 @@ berth_boost_package() {
 
 # To build the program.
 BERTH_BUILD_PACKAGES=(g++ cmake ninja-build pkg-config ccache mold
-  libsimdjson-dev libyaml-dev libxxhash-dev libprotozero-dev libnghttp2-dev prometheus-cpp-dev "$(berth_boost_package "$(berth_system)")" libssl-dev zlib1g-dev)
+  libsimdjson-dev libyaml-dev libxxhash-dev libprotozero-dev prometheus-cpp-dev "$(berth_boost_package "$(berth_system)")" libssl-dev zlib1g-dev)
 # To build and run the tests.
-BERTH_TEST_PACKAGES=(libgtest-dev libgmock-dev librapidcheck-dev)
+BERTH_TEST_PACKAGES=(libgtest-dev libgmock-dev librapidcheck-dev libnghttp2-dev)
 # For ./test --all: fuzzing, clang-tidy and the format check.
 BERTH_CHECK_PACKAGES=(clang-14 libclang-rt-14-dev clang-tidy-14 clang-format-14)
 

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/http2_frames.h"
 
-#include <nghttp2/nghttp2.h>
-
 #include <algorithm>
 #include <array>
 #include <utility>
-
-#include "net/http2_memory.h"
 
 namespace berth::net {
 namespace {
@@ -43,7 +39,7 @@ constexpr uint8_t kEndStream = 1, kAck = 1, kEndHeaders = 4, kPadded = 8, kPrior
 enum Setting : uint16_t {
   kHeaderTableSize = 1,
   kEnablePush = 2,
-  kMaxStreams = 3,
+  kMaxConcurrentStreams = 3,
   kInitialWindow = 4,
   kMaxFrameSize = 5,
   kMaxHeaderList = 6,
@@ -69,8 +65,7 @@ bool DropPadding(uint8_t flags, std::string_view& payload) {
 }  // namespace
 
 Http2Frames::Http2Frames(const Http2FrameLimits& limits, Http2FrameListener& listener)
-    : limits_(limits), listener_(listener), memory_(std::make_unique<Http2Memory>()) {
-  nghttp2_hd_inflate_new2(&inflater_, memory_->get());
+    : limits_(limits), listener_(listener) {
   out_ = kPreface;
   BeginFrame(18, kSettings, 0, 0);
   for (const auto& [what, value] : {std::pair<uint64_t, uint64_t>{kEnablePush, 0},
@@ -81,8 +76,6 @@ Http2Frames::Http2Frames(const Http2FrameLimits& limits, Http2FrameListener& lis
   }
   if (limits.connection_window > kDefaultWindow) AppendWindow(0, limits.connection_window - kDefaultWindow);
 }
-
-Http2Frames::~Http2Frames() { nghttp2_hd_inflate_del(inflater_); }
 
 void Http2Frames::AppendNumber(uint64_t number, int bytes) {
   for (int shift = 8 * (bytes - 1); shift >= 0; shift -= 8) out_ += static_cast<char>(number >> shift & 0xff);
@@ -322,25 +315,15 @@ Error Http2Frames::TakeBlock(std::string_view piece, bool last) {
   // Empty pieces count, too.
   block_bytes_ += piece.size() + kFrameHead;
   if (block_bytes_ > kMaxBlock) return Broken(Http2Code::kCalm, "a head of more than a MiB");
-  const auto* data = reinterpret_cast<const uint8_t*>(piece.data());
-  size_t size = piece.size();
+  decoder_.Give(piece, last);
+  HpackField field;
   for (;;) {
-    nghttp2_nv field = {};
-    int flags = 0;
-    const ssize_t used = nghttp2_hd_inflate_hd2(inflater_, &field, &flags, data, size, last ? 1 : 0);
-    if (used < 0) return Broken(Http2Code::kCompression, "a head that cannot be read");
-    data += used;
-    size -= static_cast<size_t>(used);
-    if ((flags & NGHTTP2_HD_INFLATE_EMIT) != 0) {
-      if (Exchange* const exchange = ExchangeOf(block_of_))
-        listener_.OnHeader(*exchange, {reinterpret_cast<const char*>(field.name), field.namelen},
-                           {reinterpret_cast<const char*>(field.value), field.valuelen});
-      continue;
-    }
-    if ((flags & NGHTTP2_HD_INFLATE_FINAL) != 0 || size == 0) break;
+    const HpackDecoder::Step step = decoder_.Next(field);
+    if (step == HpackDecoder::Step::kBroken) return Broken(Http2Code::kCompression, "a head that cannot be read");
+    if (step == HpackDecoder::Step::kDone) break;
+    if (Exchange* const exchange = ExchangeOf(block_of_)) listener_.OnHeader(*exchange, field);
   }
   if (!last) return Error::Ok();
-  nghttp2_hd_inflate_end_headers(inflater_);
   const int32_t stream = std::exchange(block_of_, 0);
   if (Exchange* const exchange = ExchangeOf(stream)) listener_.OnHeadersEnd(*exchange);
   if (block_ends_) Over(stream);
@@ -384,7 +367,7 @@ Error Http2Frames::Set(uint16_t what, uint32_t value) {
     case kEnablePush:
       if (value != 0) return Broken(Http2Code::kProtocol, "it wants us to push");
       break;
-    case kMaxStreams:
+    case kMaxConcurrentStreams:
       max_streams_ = value;
       break;
     case kInitialWindow: {

@@ -4,19 +4,17 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "berth/error.h"
+#include "net/hpack_decoder.h"
 #include "net/hpack_encoder.h"
-
-struct nghttp2_hd_inflater;
+#include "net/hpack_field.h"
 
 namespace berth::net {
 
-class Http2Memory;
 struct Exchange;
 
 // Codes of errors (RFC 9113, section 7) that we send or look for.
@@ -43,7 +41,8 @@ struct Http2FrameLimits {
 class Http2FrameListener {
  public:
   virtual void OnHeadersBegin(Exchange& exchange) = 0;
-  virtual void OnHeader(Exchange& exchange, std::string_view name, std::string_view value) = 0;
+  // Its texts are there until it returns.
+  virtual void OnHeader(Exchange& exchange, const HpackField& field) = 0;
   virtual void OnHeadersEnd(Exchange& exchange) = 0;
   virtual void OnData(Exchange& exchange, std::string_view piece) = 0;
   // The server has said everything; the stream is forgotten by now.
@@ -61,15 +60,14 @@ class Http2FrameListener {
 // known to do it. Nobody knows what such a server has done. Of a stream that was forgotten whatever still comes is
 // ignored.
 //
-// Memory is bounded: a frame that is not complete (16 KiB), a header that is not (64 KiB, more than which is an error),
-// the server's table of headers (4 KiB), and answers to what the server asks while it reads none of them (64 KiB beside
-// what was there to be sent).
+// Memory is bounded: a frame that is not complete (16 KiB), a header that is not (64 KiB, more than which is an error)
+// and the text of one, the server's table of headers (4 KiB), and answers to what the server asks while it reads none
+// of them (64 KiB beside what was there to be sent).
 //
 // Thread safety: none.
 class Http2Frames {
  public:
   Http2Frames(const Http2FrameLimits& limits, Http2FrameListener& listener);
-  ~Http2Frames();
   Http2Frames(const Http2Frames&) = delete;
   Http2Frames& operator=(const Http2Frames&) = delete;
 
@@ -135,8 +133,7 @@ class Http2Frames {
 
   const Http2FrameLimits limits_;
   Http2FrameListener& listener_;
-  const std::unique_ptr<Http2Memory> memory_;  // the inflater's
-  nghttp2_hd_inflater* inflater_ = nullptr;
+  HpackDecoder decoder_;
   HpackEncoder encoder_;
 
   std::string in_;  // a frame that is not complete

@@ -177,8 +177,8 @@ class FrameRecorder final : public Http2FrameListener {
     return " " + std::to_string(std::ranges::find(known, &exchange) - known.begin());
   }
   void OnHeadersBegin(Exchange& exchange) override { Note("begin" + NameOf(exchange)); }
-  void OnHeader(Exchange& exchange, std::string_view name, std::string_view value) override {
-    Note("header" + NameOf(exchange) + " " + std::string(name) + "=" + std::string(value));
+  void OnHeader(Exchange& exchange, const HpackField& field) override {
+    Note("header" + NameOf(exchange) + " " + std::string(field.name) + "=" + std::string(field.value));
   }
   void OnHeadersEnd(Exchange& exchange) override { Note("head" + NameOf(exchange)); }
   void OnData(Exchange& exchange, std::string_view piece) override {

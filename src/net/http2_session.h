@@ -117,8 +117,8 @@ class Http2Session final : private Http2FrameListener {
   void Malformed(Exchange& exchange, const std::string& what);
 
   void OnHeadersBegin(Exchange& exchange) override;
-  void OnHeader(Exchange& exchange, std::string_view name, std::string_view value) override;
-  void KeepHeader(Exchange& exchange, std::string_view name, std::string_view value);
+  void OnHeader(Exchange& exchange, const HpackField& field) override;
+  void KeepHeader(Exchange& exchange, const HpackField& field);
   void OnHeadersEnd(Exchange& exchange) override;
   void OnData(Exchange& exchange, std::string_view piece) override;
   void OnStreamOver(int32_t stream, Exchange& exchange) override;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests as streams of a session, and what the server says about them.
-#include <nghttp2/nghttp2.h>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -11,14 +9,15 @@
 #include <system_error>
 #include <utility>
 
+#include "net/hpack_field.h"
 #include "net/http2_session.h"
+#include "net/http2_text.h"
 #include "util/text.h"
 
 namespace berth::net {
 namespace {
 
 constexpr uint64_t kMaxHeldBodies = uint64_t{64} << 20;
-constexpr size_t kFieldOverhead = 32;  // of a header, as RFC 9113 counts a list's size
 
 // False: it is not a number, or too large.
 template <class Number>
@@ -28,10 +27,15 @@ bool ReadNumber(std::string_view text, Number& number) {
   return error == std::errc() && read == end && text.front() != '-';
 }
 
-// Nobody has looked at headers yet; those that are kept are worth it.
-bool IsHeader(std::string_view name, std::string_view value) {
-  return nghttp2_check_header_name(reinterpret_cast<const uint8_t*>(name.data()), name.size()) != 0 &&
-         nghttp2_check_header_value_rfc9113(reinterpret_cast<const uint8_t*>(value.data()), value.size()) != 0;
+// 0: it is not a status.
+int ReadStatus(std::string_view text) {
+  if (text.size() != 3) return 0;
+  int status = 0;
+  for (const char c : text) {
+    if (c < '0' || c > '9') return 0;
+    status = status * 10 + (c - '0');
+  }
+  return status >= 100 ? status : 0;
 }
 
 // For an error's text, not as long as a server likes.
@@ -78,9 +82,9 @@ void Http2Session::OnHeadersBegin(Exchange& exchange) {
   if (!exchange.http2.has_head) exchange.http2.status = 0;
 }
 
-void Http2Session::OnHeader(Exchange& exchange, std::string_view name, std::string_view value) {
+void Http2Session::OnHeader(Exchange& exchange, const HpackField& field) {
   Exchange::OnSession& own = exchange.http2;
-  own.header_bytes += name.size() + value.size() + kFieldOverhead;
+  own.header_bytes += field.name.size() + field.value.size() + kHpackFieldOverhead;
   // Those of informational heads and trailers count as well: they are as long as the server likes.
   if (own.header_bytes > limits_.max_header_bytes) {
     return Fail(exchange,
@@ -88,36 +92,40 @@ void Http2Session::OnHeader(Exchange& exchange, std::string_view name, std::stri
                 StreamEnd::kOver);
   }
   if (own.has_head) return;  // a trailer
-  if (name == ":status") {
-    if (own.status != 0 || !ReadNumber(value, own.status) || value.size() != 3 || own.status < 100)
-      Malformed(exchange, "status " + Shown(value));
+  if (field.kind == FieldKind::kStatus) {
+    const int status = own.status == 0 ? ReadStatus(field.value) : 0;  // it is said once
+    if (status == 0) return Malformed(exchange, "status " + Shown(field.value));
+    own.status = status;
   } else if (own.status == 0) {
     Malformed(exchange, "no status before its headers");
-  } else if (own.status >= 200) {
-    KeepHeader(exchange, name, value);
+  } else if (own.status >= 200 && (field.kind != FieldKind::kOther || !exchange.request.few_headers)) {
+    KeepHeader(exchange, field);
   }
 }
 
-void Http2Session::KeepHeader(Exchange& exchange, std::string_view name, std::string_view value) {
+void Http2Session::KeepHeader(Exchange& exchange, const HpackField& field) {
   Exchange::OnSession& own = exchange.http2;
-  if (name == "content-length") {
-    if (own.says_length || !ReadNumber(value, own.expected))
-      return Malformed(exchange, "content-length " + Shown(value));
+  if (field.kind == FieldKind::kContentLength) {
+    if (own.says_length || !ReadNumber(field.value, own.expected))
+      return Malformed(exchange, "content-length " + Shown(field.value));
     own.says_length = true;
   }
   const bool few = exchange.request.few_headers;
   HttpResponse& response = exchange.response;
-  if (few && name == "content-type" && !response.usual_type && response.content_type.empty()) {
-    response.usual_type = value == exchange.request.usual_type;
+  const bool is_type = few && field.kind == FieldKind::kContentType;
+  if (is_type) {
+    if (response.usual_type || !response.content_type.empty()) return;  // the first one counts
+    response.usual_type = field.value == exchange.request.usual_type;
     if (response.usual_type) return;
-  } else if (few && name != "retry-after") {
+  } else if (few && field.kind != FieldKind::kRetryAfter) {
     return;
   }
-  if (!IsHeader(name, value)) return Malformed(exchange, "header " + Shown(name));
-  if (few && name == "content-type") {
-    response.content_type = value;
+  // Nobody has looked at headers yet; those that are kept are worth it.
+  if (!IsHttp2Name(field.name) || !IsHttp2Value(field.value)) return Malformed(exchange, "header " + Shown(field.name));
+  if (is_type) {
+    response.content_type = field.value;
   } else {
-    response.headers.Add(std::string(name), std::string(value));
+    response.headers.Add(std::string(field.name), std::string(field.value));
   }
 }
 
@@ -199,7 +207,7 @@ void Http2Session::OnData(Exchange& exchange, std::string_view piece) {
 void Http2Session::OnStreamReset(Exchange& exchange, uint32_t code) {
   if (code == static_cast<uint32_t>(Http2Code::kRefused) && !exchange.heard)
     return End(exchange, StreamEnd::kUnprocessed);
-  exchange.failure = At(exchange, Error(std::string("the stream was reset: ") + nghttp2_http2_strerror(code)));
+  exchange.failure = At(exchange, Error("the stream was reset: " + std::string(Http2CodeName(code))));
   End(exchange, StreamEnd::kLost);
 }
 

@@ -236,9 +236,9 @@ class Client final : private berth::net::Http2FrameListener {
     in_head_ = true;
     Hear('b', exchange);
   }
-  void OnHeader(Exchange& exchange, std::string_view name, std::string_view value) override {
+  void OnHeader(Exchange& exchange, const berth::net::HpackField& field) override {
     Require(IsInHead(exchange));
-    heard_.append(name.substr(0, 100)).append("=").append(value.substr(0, 100));
+    heard_.append(field.name.substr(0, 100)).append("=").append(field.value.substr(0, 100));
     Hear('h', exchange);
   }
   void OnHeadersEnd(Exchange& exchange) override {

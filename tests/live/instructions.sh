@@ -52,7 +52,7 @@ parts() {
       count = $1
       gsub(",", "", count)
       if (/libssl|libcrypto/) part = "TLS: OpenSSL"
-      else if (/libnghttp2/) part = "HTTP/2: nghttp2"
+      else if (/libnghttp2|berth::net::(HpackDecoder|DecodeHuffman)/) part = "HTTP/2: nghttp2, or reading heads"
       else if (/malloc\.c:|arena\.c:|operator (new|delete)/) part = "memory: malloc, free"
       else if (/berth::(framework|plugins)::/) part = "decisions: framework, plugins"
       else if (/berth::(queue|cluster|cycle)::/) part = "queue, cluster state, cycles"

@@ -107,7 +107,7 @@ struct EventLoop::Impl {
   void Post(std::function<void()> call) {
     Tell([&] {
       posted.push_back(std::move(call));
-      if (for_answer) wakers.notify_one();
+      if (for_news) wakers.notify_one();
     });
   }
   // Makes a change, which the loop sees before it sleeps again.
@@ -123,8 +123,8 @@ struct EventLoop::Impl {
     const uint64_t one = 1;
     [[maybe_unused]] const ssize_t ignored = ::write(wake, &one, sizeof(one));
   }
-  bool Turn(std::chrono::nanoseconds longest);
-  std::chrono::nanoseconds Space(std::chrono::nanoseconds longest);
+  bool Turn(std::chrono::nanoseconds longest, std::chrono::nanoseconds patience);
+  bool Space(std::chrono::nanoseconds& longest, std::chrono::nanoseconds patience);
   bool RunPosted();
   void RunTimers();
   int Timeout(std::chrono::nanoseconds longest) const;
@@ -138,9 +138,9 @@ struct EventLoop::Impl {
   std::condition_variable wakers;  // of a loop that waits between two turns
   // Under mutex.
   std::vector<std::function<void()>> posted;
-  bool sleeping = false;    // and nobody has woken it yet
-  bool woken = false;       // the next turn does not wait
-  bool for_answer = false;  // it waits between two turns, and for nothing but an answer
+  bool sleeping = false;  // and nobody has woken it yet
+  bool woken = false;     // the next turn does not wait
+  bool for_news = false;  // it waits between two turns, and for nothing but an answer or more news
   bool ending = false;
 
   // The loop's thread.
@@ -196,32 +196,37 @@ int EventLoop::Impl::Timeout(std::chrono::nanoseconds longest) const {
   return static_cast<int>(std::clamp<int64_t>(millis, 0, 3'600'000));
 }
 
-// Between two turns: waits while there is no credit for the next, or for an answer, and returns what is left of
-// `longest`. What is posted while there is no credit wakes nobody, which is the point.
-std::chrono::nanoseconds EventLoop::Impl::Space(std::chrono::nanoseconds longest) {
-  if (spacing.count() == 0 || unfinished || longest.count() == 0) return longest;
+// Between two turns: waits while there is no credit for the next, for an answer, or for as long as the news may be left
+// alone, and makes `longest` what is left of it. What is posted while there is no credit wakes nobody, which is the
+// point. False: `longest` is over, and the news may still be left alone.
+bool EventLoop::Impl::Space(std::chrono::nanoseconds& longest, std::chrono::nanoseconds patience) {
+  if (spacing.count() == 0 || unfinished || longest.count() == 0) return true;
   const Deadline now = steady_clock::now();
   if (now - turn_began < spacing / kLongTurn) {
     // Turns that were shorter than they paid for leave no debt that would have to be slept off in one piece.
     paid_until = std::min(std::max(paid_until, now) + spacing, now + (kTurnsInARow + 1) * spacing);
   }
   std::chrono::nanoseconds over = paid_until - now - kTurnsInARow * spacing;
-  if (!expecting && over <= over.zero()) return longest;
+  if (expecting) patience = std::max(patience, spacing);
+  if (patience.count() == 0 && over <= over.zero()) return true;
   std::unique_lock lock(mutex);
-  // Nothing is kept from being sent for the sake of an answer.
-  for_answer = over <= over.zero();
-  if (expecting && posted.empty()) over = std::max<std::chrono::nanoseconds>(over, turn_began + spacing - now);
-  if (over > over.zero())
-    wakers.wait_for(lock, std::min(over, longest), [this] { return woken || (for_answer && !posted.empty()); });
-  for_answer = false;
+  // Nothing is kept from being sent for the sake of an answer or of news.
+  for_news = over <= over.zero();
+  if (posted.empty()) over = std::max<std::chrono::nanoseconds>(over, turn_began + patience - now);
+  bool told = over <= over.zero();
+  if (!told)
+    told = wakers.wait_for(lock, std::min(over, longest), [this] { return woken || (for_news && !posted.empty()); });
+  for_news = false;
   lock.unlock();
-  return std::max<std::chrono::nanoseconds>(longest - (steady_clock::now() - now), over.zero());
+  const bool early = !told && over > longest;
+  longest = std::max<std::chrono::nanoseconds>(longest - (steady_clock::now() - now), over.zero());
+  return !early;
 }
 
 // False: it has ended.
-bool EventLoop::Impl::Turn(std::chrono::nanoseconds longest) {
+bool EventLoop::Impl::Turn(std::chrono::nanoseconds longest, std::chrono::nanoseconds patience) {
   std::array<epoll_event, kEventsPerTurn> events;
-  longest = Space(longest);
+  if (!Space(longest, patience)) return true;
   expecting = false;
   int timeout = 0;
   {
@@ -274,13 +279,13 @@ void EventLoop::Start() {
   impl_->thread = std::thread([impl = impl_.get()] {
     const util::CrashStack stack;  // handlers may call plugins
     impl->id = std::this_thread::get_id();
-    while (impl->Turn(kLongestTurn)) continue;
+    while (impl->Turn(kLongestTurn, {})) continue;
   });
 }
 
-void EventLoop::Turn(std::chrono::nanoseconds longest) {
+void EventLoop::Turn(std::chrono::nanoseconds longest, std::chrono::nanoseconds patience) {
   impl_->id.store(std::this_thread::get_id(), std::memory_order_relaxed);
-  impl_->Turn(longest);
+  impl_->Turn(longest, patience);
 }
 
 void EventLoop::Wake() {
@@ -295,7 +300,7 @@ void EventLoop::Wake() {
 void EventLoop::Join() {
   impl_->Tell([this] { impl_->ending = true; });
   if (impl_->thread.joinable()) return impl_->thread.join();
-  while (impl_->Turn(kLongestTurn)) continue;
+  while (impl_->Turn(kLongestTurn, {})) continue;
 }
 
 void EventLoop::Post(std::function<void()> call) { impl_->Post(std::move(call)); }

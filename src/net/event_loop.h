@@ -51,7 +51,7 @@ class EventLoop final : public util::Inbox::Guest {
 
   void Start();
   // One turn of a loop that was not started. REQUIRES: not called within a turn.
-  void Turn(std::chrono::nanoseconds longest) override;
+  void Turn(std::chrono::nanoseconds longest, std::chrono::nanoseconds patience) override;
   void Wake() override;
   // Returns when nobody waits for anything any more; whoever wants that ends what is under way first. Without Start the
   // turns that this takes are taken here.

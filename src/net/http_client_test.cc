@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/http_client.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <future>
 #include <mutex>
 #include <string>
@@ -13,6 +16,7 @@
 
 #include "net/event_loop.h"
 #include "net/http_client_test_util.h"
+#include "net/task.h"
 #include "net/tls_test_util.h"
 #include "net/url.h"
 #include "util/inbox.h"
@@ -78,18 +82,18 @@ TEST(HttpClient, TurnsInARowLeaveNoDebtToASleeper) {
   options.gather = Duration::Millis(500);
   const auto client = ClientOf(0, options);
   util::Inbox::Guest& guest = client->guest();
-  for (int i = 0; i < 100; ++i) guest.Turn(std::chrono::milliseconds(1));
+  for (int i = 0; i < 100; ++i) guest.Turn(std::chrono::milliseconds(1), {});
   // Nothing is as far away as a hundred times the spacing, and a letter waits for none of it.
   bool posted = false;
   client->Post([&] { posted = true; });
   auto began = std::chrono::steady_clock::now();
-  guest.Turn(std::chrono::seconds(60));
+  guest.Turn(std::chrono::seconds(60), {});
   EXPECT_TRUE(posted);
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(20));
   std::thread other([&] { guest.Wake(); });
   other.join();
   began = std::chrono::steady_clock::now();
-  guest.Turn(std::chrono::seconds(60));
+  guest.Turn(std::chrono::seconds(60), {});
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(20));
 }
 
@@ -98,7 +102,7 @@ TEST(EventLoop, WaitsForAnAnswerNeitherForLongNorIfThereIsSomethingToDo) {
     EventLoop loop;
     loop.set_spacing(Duration::Seconds(60));
     loop.NoteAnswer(take);
-    loop.Turn({});
+    loop.Turn({}, {});
     loop.ExpectAnswer();
     bool ran = false;
     std::thread other([&] {
@@ -106,11 +110,51 @@ TEST(EventLoop, WaitsForAnAnswerNeitherForLongNorIfThereIsSomethingToDo) {
       loop.Post([&] { ran = true; });
     });
     const auto began = std::chrono::steady_clock::now();
-    loop.Turn(std::chrono::seconds(60));
+    loop.Turn(std::chrono::seconds(60), {});
     EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(30));
     other.join();
     EXPECT_TRUE(ran);
   }
+}
+
+Detached NoteReadable(Watch* watch, bool* readable) {
+  co_await watch->Wait(Watch::For::kRead);
+  *readable = true;
+}
+
+TEST(EventLoop, NewsMayBeLeftAloneForAWhile) {
+  EventLoop loop;
+  loop.set_spacing(Duration::Millis(1));
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_NONBLOCK), 0);
+  Watch watch(loop, ends[0]);
+  bool readable = false;
+  NoteReadable(&watch, &readable);
+  loop.Turn({}, {});
+  ASSERT_EQ(::write(ends[1], "x", 1), 1);
+  constexpr auto kLong = std::chrono::seconds(60);
+  // Whoever has something else to do meanwhile is let go, and the news stays where it is.
+  loop.Turn(std::chrono::milliseconds(1), kLong);
+  EXPECT_FALSE(readable);
+  // What is to be sent does not wait, nor does a letter.
+  for (const bool posts : {true, false}) {
+    bool ran = false;
+    std::thread other([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      posts ? loop.Post([&] { ran = true; }) : loop.Wake();
+    });
+    const auto began = std::chrono::steady_clock::now();
+    loop.Turn(kLong, kLong);
+    EXPECT_LT(std::chrono::steady_clock::now() - began, kLong / 2);
+    other.join();
+    EXPECT_EQ(ran, posts);
+    EXPECT_TRUE(std::exchange(readable, false)) << "a turn does all there is";
+    NoteReadable(&watch, &readable);
+    ASSERT_EQ(::write(ends[1], "x", 1), 1);
+  }
+  loop.Turn(kLong, std::chrono::milliseconds(20));
+  EXPECT_TRUE(readable) << "patience has an end";
+  ::close(ends[1]);
 }
 
 TEST(HttpClient, WithoutAThreadItsEndAnswersWhatIsUnderWay) {
@@ -133,7 +177,7 @@ TEST(HttpClient, WithoutAThreadItsEndAnswersWhatIsUnderWay) {
     const std::lock_guard lock(mutex);
     return !held.empty();
   };
-  while (!asked()) client->guest().Turn(std::chrono::milliseconds(1));
+  while (!asked()) client->guest().Turn(std::chrono::milliseconds(1), {});
   client->Send(Request("GET", "/never"), count);  // has had no turn
   client = nullptr;
   EXPECT_EQ(answered, 2);

@@ -25,9 +25,10 @@ class Inbox {
   class Guest {
    public:
     virtual ~Guest() = default;
-    // Does what there is to do, for which it waits so long at the most, or until somebody wakes it; it may post. The
-    // owning thread only.
-    virtual void Turn(std::chrono::nanoseconds longest) = 0;
+    // Does what there is to do, for which it waits so long at the most, or until somebody wakes it; it may post. What
+    // its sockets have to say may be left there for `patience` after the turn before, so that more of it comes
+    // together. The owning thread only.
+    virtual void Turn(std::chrono::nanoseconds longest, std::chrono::nanoseconds patience) = 0;
     // The turn under way, or the next one, does not wait. Any thread; on the owning one nothing has to be done, which
     // looks for letters before each turn.
     virtual void Wake() = 0;
@@ -83,7 +84,7 @@ class Inbox {
   }
   // Runs everything that was there at the time of the call; what that posts waits for the next call. Returns how many.
   size_t Drain() {
-    if (guest_ != nullptr && std::chrono::steady_clock::now() - last_turn_ >= kTurnEvery) TakeTurn({});
+    if (guest_ != nullptr && std::chrono::steady_clock::now() - last_turn_ >= kTurnEvery) TakeTurn({}, {});
     std::vector<Letter> letters;
     {
       std::lock_guard lock(mutex_);
@@ -104,9 +105,9 @@ class Inbox {
     std::lock_guard lock(mutex_);
     return letters_.empty();
   }
-  // Until there is a letter or the time is over; true: there is one.
-  bool WaitFor(std::chrono::nanoseconds timeout) {
-    if (guest_ != nullptr) return WaitWithGuest(timeout);
+  // Until there is a letter or the time is over; true: there is one. `patience`: as the guest's turn has it.
+  bool WaitFor(std::chrono::nanoseconds timeout, std::chrono::nanoseconds patience = {}) {
+    if (guest_ != nullptr) return WaitWithGuest(timeout, patience);
     std::unique_lock lock(mutex_);
     return arrived_.wait_for(lock, timeout, [this] { return !letters_.empty(); });
   }
@@ -116,16 +117,16 @@ class Inbox {
   static constexpr std::chrono::milliseconds kTurnEvery{2};
   static constexpr size_t kMaxSpare = 8192;  // letters
 
-  bool WaitWithGuest(std::chrono::nanoseconds timeout) {
+  bool WaitWithGuest(std::chrono::nanoseconds timeout, std::chrono::nanoseconds patience) {
     const auto began = std::chrono::steady_clock::now();
     for (auto left = timeout; empty(); left = timeout - (last_turn_ - began)) {
       if (left.count() <= 0) return false;
-      TakeTurn(left);
+      TakeTurn(left, patience);
     }
     return true;
   }
-  void TakeTurn(std::chrono::nanoseconds longest) {
-    guest_->Turn(longest);
+  void TakeTurn(std::chrono::nanoseconds longest, std::chrono::nanoseconds patience) {
+    guest_->Turn(longest, patience);
     last_turn_ = std::chrono::steady_clock::now();
   }
   // Under the lock.

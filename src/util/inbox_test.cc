@@ -24,9 +24,11 @@ class FakeGuest final : public Inbox::Guest {
  public:
   std::function<void()> work;
   int turns = 0;
+  std::chrono::nanoseconds may_wait{0};  // of the last one
 
-  void Turn(std::chrono::nanoseconds longest) override {
+  void Turn(std::chrono::nanoseconds longest, std::chrono::nanoseconds patience) override {
     ++turns;
+    may_wait = patience;
     if (work) return std::exchange(work, nullptr)();
     std::unique_lock lock(mutex_);
     waker_.wait_for(lock, longest, [this] { return woken_; });
@@ -161,6 +163,8 @@ TEST(InboxTest, AnOwnerThatWaitsDoesSoInItsGuestsTurn) {
   inbox.set_guest(&guest);
   EXPECT_FALSE(inbox.WaitFor(std::chrono::milliseconds(1)));
   EXPECT_GE(guest.turns, 1);
+  EXPECT_FALSE(inbox.WaitFor(std::chrono::milliseconds(1), std::chrono::milliseconds(7)));
+  EXPECT_EQ(guest.may_wait, std::chrono::milliseconds(7));
   // Its work may be nothing that the owner waits for.
   guest.turns = 0;
   guest.work = [&] { guest.work = [&] { inbox.Post([] {}); }; };
@@ -207,6 +211,7 @@ TEST(InboxTest, AnOwnerThatWorksLetsItsGuestInNowAndThen) {
     guest.work = [&] { inbox.Post([&] { ran = true; }); };
     inbox.Drain();
     EXPECT_TRUE(ran) << "what its turn brings is read at once";
+    EXPECT_EQ(guest.may_wait.count(), 0);
   }
   EXPECT_EQ(guest.turns, 3);
 }

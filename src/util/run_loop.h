@@ -21,17 +21,22 @@ class RunLoop {
 
   // Until Stop. Each round is one call of `work`, which drains the inbox and runs timers; it returns whether it may
   // have more to do. When it has not, the thread sleeps until there is a letter, or until the time that `next_wake`
-  // gives.
-  template <class Work, class NextWake>
-  void Run(Work&& work, NextWake&& next_wake) {
+  // gives. `patience` says how long what the inbox's guest has to tell may wait for more of it.
+  template <class Work, class NextWake, class Patience>
+  void Run(Work&& work, NextWake&& next_wake, Patience&& patience) {
     while (!stopped_) {
       if (work() || stopped_) continue;
       const Time now = clock_.Now(), wake = next_wake();
       if (wake <= now) continue;
       // Subtracting from "never" must not overflow, and nobody minds waking once an hour.
       const int64_t wait = std::min(wake.ns - std::max<int64_t>(now.ns, 0), kLongest);
-      inbox_.WaitFor(std::chrono::nanoseconds(wait));
+      const Duration may_wait = patience();
+      inbox_.WaitFor(std::chrono::nanoseconds(wait), std::chrono::nanoseconds(may_wait.ns));
     }
+  }
+  template <class Work, class NextWake>
+  void Run(Work&& work, NextWake&& next_wake) {
+    Run(work, next_wake, [] { return Duration{}; });
   }
 
   // Run returns when the present call of `work` does.

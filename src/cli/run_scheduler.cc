@@ -25,6 +25,7 @@ live::SchedulerProcessOptions ProcessOptionsOf(const LoadedScheduler& loaded, co
   options.configz = config::ToValue(config::WithoutKeys(loaded.config), registry).ToJson();
   options.metric_rules = loaded.metric_rules;
   options.extender_calls = loaded.flags.own.extender_calls;
+  options.gather = loaded.flags.own.gather_pods;
   return options;
 }
 

@@ -296,7 +296,16 @@ std::string ShowExtenderCalls(const std::map<size_t, size_t>& all) {
   return Joined(shown, ",");
 }
 
-constexpr std::string_view kExtenderCalls = "extender-calls-at-a-time";
+std::string ReadGatherPods(const std::string& value, Duration& out) {
+  const Result<Duration> parsed = ParseDuration(value);
+  if (!parsed.ok()) return parsed.error().text();
+  if (parsed->ns < 0 || parsed->ns > OwnFlags::kLongestGather.ns)
+    return util::Quoted(value) + ": must be from 0 to " + FormatDuration(OwnFlags::kLongestGather);
+  out = *parsed;
+  return "";
+}
+
+constexpr std::string_view kExtenderCalls = "extender-calls-at-a-time", kGatherPods = "gather-pods";
 
 void AddOwn(FlagSet& set, OwnFlags& out, bool listed) {
   if (listed) set.Section("Berth");
@@ -310,6 +319,15 @@ void AddOwn(FlagSet& set, OwnFlags& out, bool listed) {
            .set = [&out](const std::string& value) { return ReadExtenderCalls(value, out.extender_calls); },
            .text = [&out] { return ShowExtenderCalls(out.extender_calls); },
            .shows_default = false});
+  set.Add(
+      {.name = std::string(kGatherPods),
+       .shorthand = "",
+       .type = "duration",
+       .help =
+           "longest time that a pod waits for others while pods arrive in a stream, 20 a second and more: some at a\n"
+           "time cost less CPU; 0 lets none wait",
+       .set = [&out](const std::string& value) { return ReadGatherPods(value, out.gather_pods); },
+       .text = [&out] { return FormatDuration(out.gather_pods); }});
   set.Hide(false);
 }
 
@@ -360,7 +378,7 @@ Result<SchedulerFlags> ParseSchedulerFlags(const std::vector<std::string>& args)
   flags.arguments = std::move(rest).value();
   flags.values = set.Values();
   for (const FlagValue& flag : flags.values)
-    if (flag.hidden && flag.name != kExtenderCalls) flags.old.given.push_back(flag.name);
+    if (flag.hidden && flag.name != kExtenderCalls && flag.name != kGatherPods) flags.old.given.push_back(flag.name);
   return flags;
 }
 

@@ -59,6 +59,7 @@ class Scheduler::Impl {
   bool RunOnce();
   Time NextWake() const;
   bool idle() const;
+  bool waits_for_news() const;
   // Whether another pod may be decided, or what was decided before has to be taken first.
   bool MayDecide() const {
     if (core.halted || !synced() || !recorder.has_room()) return false;
@@ -211,6 +212,12 @@ bool Scheduler::Impl::idle() const {
   return synced() && counts.active + counts.backoff + counts.error_backoff + counts.in_flight == 0 &&
          core.requests == 0 && core.timers.empty() && binder.empty() && bindings.size() == 0 && evictions.empty() &&
          statuses.empty() && consultations.size() == 0 && (!recorder.writer() || recorder.writer()->unwritten() == 0);
+}
+
+bool Scheduler::Impl::waits_for_news() const {
+  // A pod that is still active has been held back, by bindings most of the time.
+  return !synced() || core.queue->counts().active > 0 || bindings.size() > bindings.binding() || !evictions.empty() ||
+         !statuses.empty() || consultations.size() > 0;
 }
 
 void Scheduler::Impl::TakeActivations() {
@@ -401,6 +408,7 @@ bool Scheduler::RunOnce() { return impl_->RunOnce(); }
 bool Scheduler::attempted() const { return impl_->attempted; }
 Time Scheduler::NextWake() const { return impl_->NextWake(); }
 bool Scheduler::idle() const { return impl_->idle(); }
+bool Scheduler::waits_for_news() const { return impl_->waits_for_news(); }
 void Scheduler::Halt() {
   impl_->core.halted = true;
   impl_->core.api.EndPodWrites();

@@ -215,6 +215,9 @@ class Scheduler {
   bool attempted() const;
   // When there will be something to do if no letter arrives before; TimerQueue::kNever when nothing is planned.
   Time NextWake() const;
+  // Whether anything but answers to bindings and events is waited for: what the cluster says next should be heard at
+  // once.
+  bool waits_for_news() const;
   // From now on no pod is decided and nothing more is written to pods; of attempts that fail there is neither an event
   // nor a condition. For whoever
   // leads no longer, or stops: the inbox is applied and NextWake followed until bindings_under_way and unwritten_events

@@ -66,6 +66,32 @@ TEST_F(SchedulerLimitsTest, PodsThatWaitForEachOtherAtPermitAreNoBindings) {
   EXPECT_EQ(active(), 0u);
 }
 
+TEST_F(SchedulerLimitsTest, OnlyAnswersToBindingsAndEventsMayBeHeardLater) {
+  options_.max_bindings = 2;
+  options_.events.emplace();
+  Hooks& gang = Plug("Gang");
+  gang.permit = [](const Placement& placement) {
+    return placement.pod->name() == "gang" ? PermitOutcome::Wait(Duration::Seconds(600)) : PermitOutcome::Approve();
+  };
+  Start({"n1"});
+  EXPECT_FALSE(scheduler_->waits_for_news());
+  Put(Wants("a", "100m"));
+  Put(Wants("b", "100m"));
+  EXPECT_EQ(scheduler_->bindings_under_way(), 2u);
+  EXPECT_FALSE(scheduler_->waits_for_news());
+  Put(Wants("c", "100m"));
+  EXPECT_TRUE(scheduler_->waits_for_news()) << "c waits for an answer";
+  AcceptAll();
+  EXPECT_FALSE(scheduler_->waits_for_news());
+  Put(Wants("unschedulable", "1000"));
+  EXPECT_TRUE(scheduler_->waits_for_news()) << "its status is being written";
+  AcceptAll();
+  Run();
+  EXPECT_FALSE(scheduler_->waits_for_news());
+  Put(Wants("gang", "100m"));
+  EXPECT_TRUE(scheduler_->waits_for_news()) << "others of its gang may come";
+}
+
 TEST_F(SchedulerLimitsTest, WithoutALimitEveryPodIsDecided) {
   Start({"n1"});
   for (int i = 0; i < 100; ++i) api_.Put(Wants("p" + std::to_string(i), "1m").Build());

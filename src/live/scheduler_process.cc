@@ -273,7 +273,7 @@ int SchedulerProcess::Run() {
   } else {
     StartWatching();
   }
-  loop_.Run([this] { return Work(); }, [this] { return NextWake(); });
+  loop_.Run([this] { return Work(); }, [this] { return NextWake(); }, [this] { return may_wait_; });
   if (draining_.joinable()) draining_.join();
 
   if (end_ == End::kLost) {
@@ -304,20 +304,29 @@ bool SchedulerProcess::Work() {
   if (phase_ == Phase::kLeading && elector_ && !elector_->leading())
     while (timers_.RunOne(now)) worked = true;
   worked |= phase_ == Phase::kLeading ? scheduler_->RunOnce() : scheduler_->Apply();
+  if (phase_ == Phase::kLeading && scheduler_->attempted()) gathering_.Tried(now);
   while (timers_.RunOne(now)) worked = true;
   if (!synced_) SayPopulated();
   if (!synced_ && scheduler_->synced() && phase_ < Phase::kStopping) Synced();
   if (phase_ >= Phase::kStopping) ContinueEnd();
   owes_refresh_ |= worked;
   if (owes_refresh_ && now - refreshed_ >= kRefreshEvery) Refresh();
-  return worked && phase_ != Phase::kEnded;
+  const bool more = worked && phase_ != Phase::kEnded;
+  if (!more) may_wait_ = Patience();
+  return more;
 }
 
 Time SchedulerProcess::NextWake() const {
   Time next = std::min(scheduler_->NextWake(), timers_.Next());
-  if (owes_refresh_) next = std::min(next, refreshed_ + kRefreshEvery);
+  // It waits for company, too.
+  if (owes_refresh_) next = std::min(next, refreshed_ + kRefreshEvery + may_wait_);
   if (phase_ == Phase::kStopping || phase_ == Phase::kReleasing) next = std::min(next, patience_);
   return next;
+}
+
+Duration SchedulerProcess::Patience() {
+  if (phase_ != Phase::kLeading || scheduler_->waits_for_news()) return {};
+  return gathering_.Patience(clock_.Now());
 }
 
 void SchedulerProcess::StartWatching() {

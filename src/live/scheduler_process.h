@@ -25,6 +25,7 @@
 #include "cycle/scheduler.h"
 #include "live/client_metrics.h"
 #include "live/extender_health.h"
+#include "live/gathering.h"
 #include "live/plugin_metrics.h"
 #include "live/request_log.h"
 #include "live/resource_metrics.h"
@@ -52,6 +53,8 @@ struct SchedulerProcessOptions {
   std::string configz;          // as /configz shows it
   util::MetricRules metric_rules;
   std::map<size_t, size_t> extender_calls;  // at the same time, by the extender's place in the configuration; others: 1
+  // So long at the most a pod of a stream waits for others that are taken with it (Gathering). 0: none waits.
+  Duration gather;
   // For others than kube-scheduler's stand-in, such as `berth controller`.
   std::string program = "kube-scheduler";                  // in User-Agents and the metrics of its lease
   std::string greeting = "Starting Kubernetes Scheduler";  // the log's first line
@@ -99,6 +102,7 @@ class SchedulerProcess {
   // One round of the loop; true: there may be more to do at once.
   bool Work();
   Time NextWake() const;
+  Duration Patience();
   void StartWatching();
   // Says of each kind, once, that its first list is in.
   void SayPopulated();
@@ -134,6 +138,8 @@ class SchedulerProcess {
   std::unique_ptr<serving::SecureServer> server_;
   std::thread draining_;  // the port, at the end
 
+  Gathering gathering_{options_.gather};
+  Duration may_wait_;  // until the next Work: news, for more of it
   Phase phase_ = Phase::kSyncing;
   End end_ = End::kTerminated;
   Time patience_;             // until when an end waits

@@ -118,6 +118,8 @@ class Memory {
   std::vector<Row> feasible_, fitting_;
   RowOverlay overlay_;
   std::vector<int64_t> totals_, scratch_;
+  std::vector<int64_t> highest_;  // MemoryRun's, as the next
+  std::vector<uint8_t> skipped_;
   std::vector<std::vector<int64_t>> live_scores_;  // as Profile::score: normalized, by place in feasible_
 };
 

@@ -54,7 +54,9 @@ MemoryRun::MemoryRun(Memory& memory, const Pod& pod, const Snapshot& snapshot, P
       snapshot_(snapshot),
       class_(pod_class),
       cycle_(memory.profile_, memory.table_, pod, snapshot, memory.clock_.Now()),
-      own_(SnapshotAccess::FindNomination(snapshot, pod.uid())) {}
+      own_(SnapshotAccess::FindNomination(snapshot, pod.uid())),
+      highest_(memory.highest_),
+      skipped_(memory.skipped_) {}
 
 MemoryRun::~MemoryRun() = default;
 
@@ -392,27 +394,34 @@ std::optional<Decision> MemoryRun::Fits(CycleTrace& trace) {
   } else {
     trace.ties = static_cast<uint32_t>(ties_);
     trace.top.resize(top_.size());
+    const auto scored = static_cast<size_t>(std::count(skipped_.begin(), skipped_.end(), 0));
     auto at = trace.top.begin();
     for (const Candidate& candidate : top_) {
       CycleTrace::Candidate& line = *at++;
       line.node = snapshot_.node(candidate.row).name();
       line.total = candidate.total;
-      line.scores.clear();
-      line.scores.reserve(profile_.score.size());
-      for (size_t i = 0; i < profile_.score.size(); ++i) {
-        if (skipped_[i]) continue;
-        const ScoreEntry& entry = profile_.score[i];
-        const Normalization how = entry.normalization;
-        int64_t score = 0;
-        if (!memory_.scores_[i].remembered) {
-          score = memory_.live_scores_[i][candidate.place];
-        } else if (how == Normalization::kNone) {
-          score = class_.columns[i].raw[candidate.row];
-        } else {
-          score = Normalized(how, class_.columns[i].big[candidate.row], highest_[i]);
-        }
-        line.scores.emplace_back(entry.index, static_cast<uint8_t>(score));
+      line.scores.resize(scored);
+    }
+    // Plugin by plugin: what is to be asked about one is asked once.
+    for (size_t i = 0, column = 0; i < profile_.score.size(); ++i) {
+      if (skipped_[i]) continue;
+      const ScoreEntry& entry = profile_.score[i];
+      const Normalization how = entry.normalization;
+      const auto write = [&](const auto& score_of) {
+        at = trace.top.begin();
+        for (const Candidate& candidate : top_)
+          (at++)->scores[column] = {entry.index, static_cast<uint8_t>(score_of(candidate))};
+      };
+      if (!memory_.scores_[i].remembered) {
+        write([&, live = memory_.live_scores_[i].data()](const Candidate& one) { return live[one.place]; });
+      } else if (how == Normalization::kNone) {
+        write([&, raw = class_.columns[i].raw.data()](const Candidate& one) { return raw[one.row]; });
+      } else {
+        write([&, big = class_.columns[i].big.data()](const Candidate& one) {
+          return Normalized(how, big[one.row], highest_[i]);
+        });
       }
+      ++column;
     }
   }
   Decision out;

@@ -112,10 +112,10 @@ class MemoryRun {
   Row own_ = kNoRow;              // where the pod itself is nominated to
   PreFilterRuling narrow_;        // which nodes PreFilter left
   bool keep_ = false;
-  bool listed_ = false;           // feasible_ is filled
-  int64_t constant_ = 0;          // what reversed columns without any score add to all rows
-  std::vector<int64_t> highest_;  // as Profile::score: of the feasible rows
-  std::vector<uint8_t> skipped_;  // as Profile::score
+  bool listed_ = false;            // feasible_ is filled
+  int64_t constant_ = 0;           // what reversed columns without any score add to all rows
+  std::vector<int64_t>& highest_;  // as Profile::score: of the feasible rows
+  std::vector<uint8_t>& skipped_;  // as Profile::score
   Row winner_ = kNoRow;
   size_t ties_ = 0;
   Best top_;

@@ -347,18 +347,21 @@ void MemoryRun::RefreshBlocks() {
   }
   const std::span<const uint32_t> ranks = snapshot_.ranks();
   for (size_t b = 0; b < class_.blocks.size(); ++b) {
-    if (class_.block_valid[b]) continue;
+    // Nearly all are valid.
+    const void* const invalid = std::memchr(class_.block_valid.data() + b, 0, class_.blocks.size() - b);
+    if (invalid == nullptr) return;
+    b = static_cast<size_t>(static_cast<const uint8_t*>(invalid) - class_.block_valid.data());
     class_.block_valid[b] = 1;
-    PodClass::Block block;
-    const size_t begin = b << class_.block_shift;
     const size_t end = std::min((b + 1) << class_.block_shift, class_.fixed.size());
-    const PodClass::Total* fixed = class_.fixed.data();
-    for (size_t row = begin; row < end; ++row) block.best = std::max(block.best, fixed[row]);
-    if (block.best != kUnscored) {
-      for (size_t row = begin; row < end; ++row) {
-        if (fixed[row] != block.best) continue;
-        ++block.ties;
-        if (block.first == kNoRow || ranks[row] < ranks[block.first]) block.first = static_cast<Row>(row);
+    PodClass::Block block;
+    for (size_t row = b << class_.block_shift; row < end; ++row) {
+      const PodClass::Total total = class_.fixed[row];
+      if (total < block.best || total == kUnscored) continue;
+      if (total > block.best) block = {total, 0, kNoRow, UINT32_MAX};
+      ++block.ties;
+      if (ranks[row] < block.rank || block.first == kNoRow) {
+        block.first = static_cast<Row>(row);
+        block.rank = ranks[row];
       }
     }
     class_.blocks[b] = block;
@@ -373,25 +376,34 @@ void MemoryRun::Best::Offer(const Candidate& candidate) {
 }
 
 void MemoryRun::PickByBlocks() {
-  const std::span<const uint32_t> ranks = snapshot_.ranks();
-  int64_t best = kUnscored;
+  PodClass::Total best = kUnscored;
+  uint32_t rank = 0;  // of the winner
   for (const PodClass::Block& block : class_.blocks) {
-    if (block.best == kUnscored || block.best < best) continue;
-    if (block.best > best) {
+    if (block.best < best || block.best == kUnscored) continue;
+    if (block.best == best) {
+      ties_ += block.ties;
+      if (block.rank >= rank) continue;
+    } else {
       best = block.best;
-      ties_ = 0;
-      winner_ = kNoRow;
+      ties_ = block.ties;
     }
-    ties_ += block.ties;
-    if (winner_ == kNoRow || ranks[block.first] < ranks[winner_]) winner_ = block.first;
+    winner_ = block.first;
+    rank = block.rank;
   }
-  for (size_t b = 0; b < class_.blocks.size(); ++b) {
-    const auto bar = [&] { return top_.full() ? top_.back().total - constant_ : kUnscored; };
-    if (class_.blocks[b].best <= bar()) continue;
-    const size_t begin = b << class_.block_shift;
+  // What a row has to have more of to be among the best; nothing has more than the winner.
+  PodClass::Total bar = kUnscored;
+  for (size_t b = 0; b < class_.blocks.size() && bar < best; ++b) {
+    const PodClass::Total best_here = class_.blocks[b].best;
+    if (best_here <= bar) continue;
     const size_t end = std::min((b + 1) << class_.block_shift, class_.fixed.size());
-    for (size_t row = begin; row < end && class_.blocks[b].best > bar(); ++row)
-      if (class_.fixed[row] > bar()) top_.Offer({class_.fixed[row] + constant_, static_cast<Row>(row), 0});
+    const PodClass::Total* const fixed = class_.fixed.data();
+    for (size_t row = b << class_.block_shift; row < end; ++row) {
+      if (fixed[row] <= bar) continue;
+      top_.Offer({fixed[row] + constant_, static_cast<Row>(row), 0});
+      if (!top_.full()) continue;
+      bar = static_cast<PodClass::Total>(top_.back().total - constant_);
+      if (best_here <= bar) break;
+    }
   }
 }
 

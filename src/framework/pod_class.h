@@ -137,6 +137,7 @@ struct PodClass {
     Total best = kUnscored;
     uint32_t ties = 0;
     Row first = kNoRow;  // of the ties, in node order
+    uint32_t rank = 0;   // its place there
   };
   std::vector<Block> blocks;
   std::vector<uint8_t> block_valid;

@@ -120,6 +120,7 @@ Task<Connector::Addresses> Connector::Find(Deadline deadline, Cancellable* cance
 
 Task<Result<std::unique_ptr<Connection>>> Connector::Connect(Deadline deadline, Cancellable* cancellable,
                                                              bool offer_http2) {
+  const EventLoop::Haste haste(loop_);
   deadline = std::min(deadline, After(timeout_));
   const Addresses addresses = co_await Find(deadline, cancellable);
   if (!addresses.ok()) co_return Named(addresses.error());

@@ -57,6 +57,9 @@ Result<std::vector<SocketAddress>> Lookup(const std::string& host, const std::st
   return addresses;
 }
 
+bool Reads(Watch::For what) { return what == Watch::For::kRead || what == Watch::For::kEither; }
+bool Writes(Watch::For what) { return what == Watch::For::kWrite || what == Watch::For::kEither; }
+
 }  // namespace
 
 // Events come when something changes (edge-triggered), so that a wait costs no system call of its own: whoever waits
@@ -68,6 +71,7 @@ struct Watch::State : std::enable_shared_from_this<Watch::State> {
   void DropTimer();
   void Happened(uint32_t events);
   void Finish(Wake how);
+  std::coroutine_handle<> Leave();
 
   EventLoop::Impl& loop;
   const int fd;
@@ -146,6 +150,8 @@ struct EventLoop::Impl {
   // The loop's thread.
   std::chrono::nanoseconds spacing{0};
   Deadline turn_began{};    // of the turn before
+  Deadline paid_turn{};     // the last one that was paid for: whoever is let go meanwhile does not pay for it again
+  size_t in_haste = 0;      // waits to write, and connections that are being made
   bool unfinished = false;  // it has left something to do
   // The time up to which turns are paid for, one spacing each; as far ahead of the clock as credit is used up.
   Deadline paid_until{};
@@ -202,12 +208,13 @@ int EventLoop::Impl::Timeout(std::chrono::nanoseconds longest) const {
 bool EventLoop::Impl::Space(std::chrono::nanoseconds& longest, std::chrono::nanoseconds patience) {
   if (spacing.count() == 0 || unfinished || longest.count() == 0) return true;
   const Deadline now = steady_clock::now();
-  if (now - turn_began < spacing / kLongTurn) {
+  if (now - turn_began < spacing / kLongTurn && std::exchange(paid_turn, turn_began) != turn_began) {
     // Turns that were shorter than they paid for leave no debt that would have to be slept off in one piece.
     paid_until = std::min(std::max(paid_until, now) + spacing, now + (kTurnsInARow + 1) * spacing);
   }
   std::chrono::nanoseconds over = paid_until - now - kTurnsInARow * spacing;
-  if (expecting) patience = std::max(patience, spacing);
+  // The answer is worth a turn of its own: it is what somebody waits for.
+  if (expecting || in_haste > 0) patience = expecting ? spacing : spacing.zero();
   if (patience.count() == 0 && over <= over.zero()) return true;
   std::unique_lock lock(mutex);
   // Nothing is kept from being sent for the sake of an answer or of news.
@@ -274,6 +281,9 @@ void EventLoop::NoteAnswer(std::chrono::nanoseconds took) {
   impl_->answers_take += (took - impl_->answers_take) / kAnswerShare;
 }
 
+EventLoop::Haste::Haste(EventLoop& loop) : impl_(loop.impl_) { ++impl_->in_haste; }
+EventLoop::Haste::~Haste() { --impl_->in_haste; }
+
 void EventLoop::Start() {
   impl_->own_thread = true;
   impl_->thread = std::thread([impl = impl_.get()] {
@@ -337,9 +347,7 @@ void Watch::State::Happened(uint32_t events) {
   hung_up = hung_up || broken || (events & EPOLLRDHUP) != 0;
   readable = readable || reads;
   writable = writable || writes;
-  const bool wanted = (reads && (what == For::kRead || what == For::kEither)) ||
-                      (writes && (what == For::kWrite || what == For::kEither));
-  if (!waiter || !wanted) return;
+  if (!waiter || !((reads && Reads(what)) || (writes && Writes(what)))) return;
   if (what != For::kWrite) readable = false;
   if (what != For::kRead) writable = false;
   Finish(Wake::kReady);
@@ -349,8 +357,14 @@ void Watch::State::Finish(Wake how) {
   ++round;  // a turn that was waited for comes too late
   result = how;
   if (!waiter) return;
+  Leave().resume();
+}
+
+// Whoever waited does so no longer.
+std::coroutine_handle<> Watch::State::Leave() {
   --loop.waiters;
-  std::exchange(waiter, nullptr).resume();
+  if (Writes(what)) --loop.in_haste;
+  return std::exchange(waiter, nullptr);
 }
 
 Watch::Watch(EventLoop& loop, int fd) try : state_(std::make_shared<State>(*loop.impl_, fd)) {
@@ -362,8 +376,7 @@ Watch::Watch(EventLoop& loop, int fd) try : state_(std::make_shared<State>(*loop
 
 Watch::~Watch() {
   State& state = *state_;
-  if (state.waiter) --state.loop.waiters;
-  state.waiter = nullptr;
+  if (state.waiter) state.Leave();
   state.DropTimer();
   if (state.fd >= 0) {
     // Said, because a program that is being started may hold a copy of it for a moment.
@@ -404,7 +417,7 @@ bool Watch::Begin(For what, std::coroutine_handle<> waiter) {
   assert(!state.waiter);
   state.result = state.cancelled ? Wake::kCancelled : Wake::kReady;
   if (state.cancelled) return false;
-  const bool reads = what == For::kRead || what == For::kEither, writes = what == For::kWrite || what == For::kEither;
+  const bool reads = Reads(what), writes = Writes(what);
   if ((reads && (state.readable || state.hung_up)) || (writes && state.writable)) {
     if (reads) state.readable = false;
     if (writes) state.writable = false;
@@ -413,6 +426,7 @@ bool Watch::Begin(For what, std::coroutine_handle<> waiter) {
   state.waiter = waiter;
   state.what = what;
   ++state.loop.waiters;
+  if (writes) ++state.loop.in_haste;
   state.ArmTimer();
   if (what == For::kTurn) {
     state.loop.Post([kept = state_, round = ++state.round] {

@@ -32,6 +32,8 @@ struct SocketAddress {
 // Thread safety: Post, Wake and InThread from any thread, also after Join (then nothing comes of it); the rest from the
 // owner. "The loop's thread" is the one that Start begins; without Start, the one that takes turns.
 class EventLoop final : public util::Inbox::Guest {
+  struct Impl;
+
  public:
   EventLoop();
   // REQUIRES: joined, or never started.
@@ -48,9 +50,22 @@ class EventLoop final : public util::Inbox::Guest {
   // news that follows it wake the thread once. NoteAnswer: how long an answer took. The loop's thread.
   void ExpectAnswer();
   void NoteAnswer(std::chrono::nanoseconds took);
+  // While there is one, no turn waits for more news: something takes several exchanges, such as a connection that is
+  // being made. The loop's thread; it may outlive the loop.
+  class Haste {
+   public:
+    explicit Haste(EventLoop& loop);
+    ~Haste();
+    Haste(const Haste&) = delete;
+    Haste& operator=(const Haste&) = delete;
+
+   private:
+    std::shared_ptr<Impl> impl_;
+  };
 
   void Start();
-  // One turn of a loop that was not started. REQUIRES: not called within a turn.
+  // One turn of a loop that was not started; with patience, which a loop without spacing has not, its own timers may be
+  // as late as the news. REQUIRES: not called within a turn.
   void Turn(std::chrono::nanoseconds longest, std::chrono::nanoseconds patience) override;
   void Wake() override;
   // Returns when nobody waits for anything any more; whoever wants that ends what is under way first. Without Start the
@@ -66,7 +81,6 @@ class EventLoop final : public util::Inbox::Guest {
 
  private:
   friend class Watch;
-  struct Impl;
   std::shared_ptr<Impl> impl_;
 };
 

@@ -73,6 +73,7 @@ Task<Error> Http2Pool::Connect(Exchange* exchange, std::unique_ptr<Connection>* 
 }
 
 Detached Http2Pool::ConnectForAll() {
+  const EventLoop::Haste haste(loop_);
   connecting_ = true;
   attempt_ = {};
   // For as long as the slowest of those who wait may, which is bounded by the connector's own time.

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/http_client.h"
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -16,7 +14,6 @@
 
 #include "net/event_loop.h"
 #include "net/http_client_test_util.h"
-#include "net/task.h"
 #include "net/tls_test_util.h"
 #include "net/url.h"
 #include "util/inbox.h"
@@ -95,66 +92,6 @@ TEST(HttpClient, TurnsInARowLeaveNoDebtToASleeper) {
   began = std::chrono::steady_clock::now();
   guest.Turn(std::chrono::seconds(60), {});
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(20));
-}
-
-TEST(EventLoop, WaitsForAnAnswerNeitherForLongNorIfThereIsSomethingToDo) {
-  for (const auto take : {std::chrono::hours(0), std::chrono::hours(1)}) {
-    EventLoop loop;
-    loop.set_spacing(Duration::Seconds(60));
-    loop.NoteAnswer(take);
-    loop.Turn({}, {});
-    loop.ExpectAnswer();
-    bool ran = false;
-    std::thread other([&] {
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-      loop.Post([&] { ran = true; });
-    });
-    const auto began = std::chrono::steady_clock::now();
-    loop.Turn(std::chrono::seconds(60), {});
-    EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(30));
-    other.join();
-    EXPECT_TRUE(ran);
-  }
-}
-
-Detached NoteReadable(Watch* watch, bool* readable) {
-  co_await watch->Wait(Watch::For::kRead);
-  *readable = true;
-}
-
-TEST(EventLoop, NewsMayBeLeftAloneForAWhile) {
-  EventLoop loop;
-  loop.set_spacing(Duration::Millis(1));
-  int ends[2];
-  ASSERT_EQ(::pipe2(ends, O_NONBLOCK), 0);
-  Watch watch(loop, ends[0]);
-  bool readable = false;
-  NoteReadable(&watch, &readable);
-  loop.Turn({}, {});
-  ASSERT_EQ(::write(ends[1], "x", 1), 1);
-  constexpr auto kLong = std::chrono::seconds(60);
-  // Whoever has something else to do meanwhile is let go, and the news stays where it is.
-  loop.Turn(std::chrono::milliseconds(1), kLong);
-  EXPECT_FALSE(readable);
-  // What is to be sent does not wait, nor does a letter.
-  for (const bool posts : {true, false}) {
-    bool ran = false;
-    std::thread other([&] {
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-      posts ? loop.Post([&] { ran = true; }) : loop.Wake();
-    });
-    const auto began = std::chrono::steady_clock::now();
-    loop.Turn(kLong, kLong);
-    EXPECT_LT(std::chrono::steady_clock::now() - began, kLong / 2);
-    other.join();
-    EXPECT_EQ(ran, posts);
-    EXPECT_TRUE(std::exchange(readable, false)) << "a turn does all there is";
-    NoteReadable(&watch, &readable);
-    ASSERT_EQ(::write(ends[1], "x", 1), 1);
-  }
-  loop.Turn(kLong, std::chrono::milliseconds(20));
-  EXPECT_TRUE(readable) << "patience has an end";
-  ::close(ends[1]);
 }
 
 TEST(HttpClient, WithoutAThreadItsEndAnswersWhatIsUnderWay) {

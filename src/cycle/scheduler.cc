@@ -82,7 +82,7 @@ class Scheduler::Impl {
   EventHandlers handlers;
   std::array<std::unique_ptr<client::Reflector>, kKindCount> reflectors;
   uint64_t random = 0;
-  bool attempted = false;
+  bool attempted = false, attempted_first = false;
   mutable bool all_synced = false;  // as synced() found; lists that are in stay in
 
  private:
@@ -188,13 +188,14 @@ bool Scheduler::Impl::Apply() {
 }
 
 bool Scheduler::Impl::RunOnce() {
-  attempted = false;
+  attempted = attempted_first = false;
   const bool worked = Apply();
   if (worked && consultations.size() >= core.options.max_consultations) consultations.DropGone();
   if (!MayDecide()) return worked;
   std::optional<queue::PodTicket> ticket = core.queue->Pop();
   if (!ticket) return worked;
   attempted = true;
+  attempted_first = ticket->info().attempts == 1;
   core.attempt = {core.clock.Now()};
   Decide(std::move(*ticket));
   TakeActivations();
@@ -215,9 +216,9 @@ bool Scheduler::Impl::idle() const {
 }
 
 bool Scheduler::Impl::waits_for_news() const {
-  // A pod that is still active has been held back, by bindings most of the time.
-  return !synced() || core.queue->counts().active > 0 || bindings.size() > bindings.binding() || !evictions.empty() ||
-         !statuses.empty() || consultations.size() > 0;
+  // A pod that is still active has been held back; one that is nominated waits for others to end.
+  return !synced() || core.queue->counts().active > 0 || bindings.size() > 0 || !evictions.empty() ||
+         core.state.nomination_count() > 0 || !statuses.empty() || consultations.size() > 0;
 }
 
 void Scheduler::Impl::TakeActivations() {
@@ -406,6 +407,7 @@ std::vector<Kind> Scheduler::unsynced() const {
 bool Scheduler::Apply() { return impl_->Apply(); }
 bool Scheduler::RunOnce() { return impl_->RunOnce(); }
 bool Scheduler::attempted() const { return impl_->attempted; }
+bool Scheduler::attempted_first() const { return impl_->attempted_first; }
 Time Scheduler::NextWake() const { return impl_->NextWake(); }
 bool Scheduler::idle() const { return impl_->idle(); }
 bool Scheduler::waits_for_news() const { return impl_->waits_for_news(); }

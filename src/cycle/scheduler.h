@@ -213,10 +213,11 @@ class Scheduler {
   bool RunOnce();
   // RunOnce has made an attempt the last time it was called.
   bool attempted() const;
+  // The same, for a pod that was not tried before.
+  bool attempted_first() const;
   // When there will be something to do if no letter arrives before; TimerQueue::kNever when nothing is planned.
   Time NextWake() const;
-  // Whether anything but answers to bindings and events is waited for: what the cluster says next should be heard at
-  // once.
+  // Whether anything but answers to events is waited for: what the cluster says next should be heard at once.
   bool waits_for_news() const;
   // From now on no pod is decided and nothing more is written to pods; of attempts that fail there is neither an event
   // nor a condition. For whoever

@@ -66,30 +66,51 @@ TEST_F(SchedulerLimitsTest, PodsThatWaitForEachOtherAtPermitAreNoBindings) {
   EXPECT_EQ(active(), 0u);
 }
 
-TEST_F(SchedulerLimitsTest, OnlyAnswersToBindingsAndEventsMayBeHeardLater) {
+TEST_F(SchedulerLimitsTest, OnlyAnswersToEventsMayBeHeardLater) {
   options_.max_bindings = 2;
   options_.events.emplace();
-  Hooks& gang = Plug("Gang");
-  gang.permit = [](const Placement& placement) {
-    return placement.pod->name() == "gang" ? PermitOutcome::Wait(Duration::Seconds(600)) : PermitOutcome::Approve();
-  };
   Start({"n1"});
   EXPECT_FALSE(scheduler_->waits_for_news());
   Put(Wants("a", "100m"));
-  Put(Wants("b", "100m"));
-  EXPECT_EQ(scheduler_->bindings_under_way(), 2u);
-  EXPECT_FALSE(scheduler_->waits_for_news());
-  Put(Wants("c", "100m"));
-  EXPECT_TRUE(scheduler_->waits_for_news()) << "c waits for an answer";
+  EXPECT_TRUE(scheduler_->waits_for_news()) << "its binding is being written";
   AcceptAll();
+  EXPECT_THAT(journal_.bound, SizeIs(1));
+  EXPECT_EQ(scheduler_->unwritten_events(), 1u);
   EXPECT_FALSE(scheduler_->waits_for_news());
   Put(Wants("unschedulable", "1000"));
   EXPECT_TRUE(scheduler_->waits_for_news()) << "its status is being written";
   AcceptAll();
-  Run();
   EXPECT_FALSE(scheduler_->waits_for_news());
-  Put(Wants("gang", "100m"));
-  EXPECT_TRUE(scheduler_->waits_for_news()) << "others of its gang may come";
+  Put(MakePod("urgent").Priority(10).Request({{"cpu", "1"}}));
+  AcceptAll();
+  ASSERT_THAT(api_.deletes, SizeIs(1));
+  EXPECT_TRUE(scheduler_->waits_for_news()) << "it evicts another";
+  api_.AnswerDelete();
+  Run();
+  AcceptAll();
+  EXPECT_THAT(api_.deletes, IsEmpty());
+  EXPECT_TRUE(scheduler_->waits_for_news()) << "its victim has not ended yet";
+}
+
+TEST_F(SchedulerLimitsTest, APodIsTriedForTheFirstTimeOnce) {
+  Start({"n1"});
+  int tries = 0, first_tries = 0;
+  const auto run = [&] {
+    while (Step()) {
+      tries += scheduler_->attempted() ? 1 : 0;
+      first_tries += scheduler_->attempted_first() ? 1 : 0;
+    }
+  };
+  api_.Put(Wants("a", "100m").Build());
+  api_.Put(Wants("large", "5000m").Build());
+  run();
+  EXPECT_EQ(tries, 2);
+  EXPECT_EQ(first_tries, 2);
+  clock_.Advance(Duration::Seconds(60));
+  api_.Put(MakeNode("n2").Capacity({{"cpu", "8"}, {"pods", "110"}}).Build());
+  run();
+  EXPECT_EQ(tries, 3);
+  EXPECT_EQ(first_tries, 2);
 }
 
 TEST_F(SchedulerLimitsTest, WithoutALimitEveryPodIsDecided) {

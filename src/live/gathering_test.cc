@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <vector>
+
 namespace berth::live {
 namespace {
 
@@ -42,6 +45,8 @@ TEST(Gathering, AStreamEndsWithinASecond) {
   Arrive(gathering, 100, 0, 2000);
   EXPECT_GT(PatienceMs(gathering, 2000), 0);
   EXPECT_EQ(PatienceMs(gathering, 3000), 0);
+  Arrive(gathering, 100, 3000, 12'900);
+  EXPECT_EQ(PatienceMs(gathering, 12'900), 0) << "it may be one of those that wait for their pods";
   Arrive(gathering, 100, 100'000, 102'000);
   EXPECT_GT(PatienceMs(gathering, 102'000), 0);
   EXPECT_EQ(PatienceMs(gathering, 1'000'000'000), 0);
@@ -49,14 +54,71 @@ TEST(Gathering, AStreamEndsWithinASecond) {
 
 TEST(Gathering, OneThatIsJustAboutAStreamStaysOne) {
   Gathering gathering(Duration::Millis(150));
-  Arrive(gathering, 24, 0, 2000);
+  Arrive(gathering, 20, 0, 2000);
   EXPECT_EQ(PatienceMs(gathering, 2000), 150);
-  Arrive(gathering, 14, 2000, 4000);
+  Arrive(gathering, 16, 2000, 4000);
   EXPECT_EQ(PatienceMs(gathering, 4000), 150);
-  Arrive(gathering, 6, 4000, 6000);
+  Arrive(gathering, 8, 4000, 6000);
   EXPECT_EQ(PatienceMs(gathering, 6000), 0);
-  Arrive(gathering, 14, 6000, 8000);
+  Arrive(gathering, 18, 6000, 8000);
   EXPECT_EQ(PatienceMs(gathering, 8000), 0);
+}
+
+// So many create a pod each, and the next one when it is bound, which takes so long after a look. How many are tried.
+int TriedOfThoseThatWait(Duration longest, int clients, Duration bind, Duration span) {
+  Gathering gathering(longest);
+  std::vector<Time> created(static_cast<size_t>(clients));
+  Time look;
+  Duration patience;
+  int tried = 0;
+  for (;;) {
+    const Time next = *std::min_element(created.begin(), created.end());
+    look = patience.ns == 0 ? next : std::max(next, look + patience);
+    if (look >= Time{} + span) return tried;
+    for (Time& one : created) {
+      if (look < one) continue;
+      gathering.Tried(look);
+      ++tried;
+      one = look + bind;
+    }
+    patience = gathering.Patience(look);
+  }
+}
+
+TEST(Gathering, ThoseThatWaitForTheirPodsAreNotSlowedDownForLong) {
+  for (const int clients : {1, 2, 3, 4, 6, 7, 8, 20}) {
+    for (const int64_t bind : {2, 5, 20, 50, 200}) {
+      const Duration span = Duration::Seconds(120);
+      const int without = TriedOfThoseThatWait(Duration{0}, clients, Duration::Millis(bind), span);
+      const int with = TriedOfThoseThatWait(Duration::Millis(150), clients, Duration::Millis(bind), span);
+      EXPECT_GT(with, without * 3 / 4) << clients << " clients, " << bind << " ms";
+    }
+  }
+}
+
+TEST(Gathering, AStreamThatDriesUpIsLeftAloneForLongerEachTime) {
+  Gathering gathering(Duration::Millis(150));
+  int64_t at = 0;
+  for (const int64_t pause : {10'000, 20'000, 40'000}) {
+    Arrive(gathering, 100, at, at + 2000);
+    EXPECT_GT(PatienceMs(gathering, at + 2000), 0);
+    Arrive(gathering, 40, at + 2000, at + 4000);
+    EXPECT_EQ(PatienceMs(gathering, at + 4000), 0);
+    at += 4000;
+    Arrive(gathering, 100, at, at + pause - 500);
+    EXPECT_EQ(PatienceMs(gathering, at + pause - 500), 0);
+    at += pause + 2000;
+  }
+  // One that lasts is a stream again.
+  at += 200'000;
+  Arrive(gathering, 100, at, at + 2000);
+  EXPECT_GT(PatienceMs(gathering, at + 2000), 0);
+  Arrive(gathering, 100, at + 2000, at + 20'000);
+  EXPECT_GT(PatienceMs(gathering, at + 20'000), 0);
+  Arrive(gathering, 40, at + 20'000, at + 22'000);
+  EXPECT_EQ(PatienceMs(gathering, at + 22'000), 0);
+  Arrive(gathering, 100, at + 22'000, at + 34'000);
+  EXPECT_GT(PatienceMs(gathering, at + 34'000), 0);
 }
 
 TEST(Gathering, MayBeSwitchedOff) {

@@ -304,7 +304,7 @@ bool SchedulerProcess::Work() {
   if (phase_ == Phase::kLeading && elector_ && !elector_->leading())
     while (timers_.RunOne(now)) worked = true;
   worked |= phase_ == Phase::kLeading ? scheduler_->RunOnce() : scheduler_->Apply();
-  if (phase_ == Phase::kLeading && scheduler_->attempted()) gathering_.Tried(now);
+  if (phase_ == Phase::kLeading && scheduler_->attempted_first()) gathering_.Tried(now);
   while (timers_.RunOne(now)) worked = true;
   if (!synced_) SayPopulated();
   if (!synced_ && scheduler_->synced() && phase_ < Phase::kStopping) Synced();

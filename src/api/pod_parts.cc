@@ -9,17 +9,48 @@
 
 namespace berth {
 
+namespace {
+
+constexpr uint32_t kNodeName = 10;  // number of a spec's nodeName
+
+}  // namespace
+
+const Pod* PodSpecs::FindLast(std::string_view spec, const ProtoMessage& message,
+                              std::optional<ProtoValue>& node_name) const {
+  const std::string_view known = last_.bytes;
+  if (last_.pod == nullptr || !spec.starts_with(known.substr(0, last_.name_at))) return nullptr;
+  std::string_view rest = spec.substr(last_.name_at);
+  ProtoFields fields(rest);
+  std::optional<ProtoValue> name;
+  if (fields.Next() && fields.number() == kNodeName) {
+    name = ProtoValue::Of(fields, *message.Find(kNodeName));
+    rest.remove_prefix(fields.field().size());
+  }
+  if (rest != known.substr(last_.name_at)) return nullptr;
+  node_name = name;
+  return last_.pod;
+}
+
 const Pod* PodSpecs::Find(std::string_view spec, const ProtoMessage& message, std::optional<ProtoValue>& node_name) {
   Begin();
+  if (const Pod* last = FindLast(spec, message, node_name)) {
+    found_ = true;
+    return last;
+  }
   GatheredBytes gathered(read_);
   ProtoFields fields(spec);
+  // An API server writes fields in the order of their numbers.
+  std::string_view name, after;
   while (fields.Next()) {
+    if (fields.number() > kNodeName && after.empty()) after = fields.from_here();
     const ProtoField* field = message.Find(fields.number());
     if (!field) continue;
-    if (MemberName(field->name) != "nodeName") {
+    if (fields.number() != kNodeName) {
       gathered.Add(fields.field());
     } else if (!node_name) {
       node_name = ProtoValue::Of(fields, *field);
+      name = fields.field();
+      after = fields.from_here().substr(name.size());
     } else {
       return nullptr;  // no API server writes it twice
     }
@@ -34,6 +65,11 @@ const Pod* PodSpecs::Find(std::string_view spec, const ProtoMessage& message, st
   found_ = known != nullptr;
   missed_ = !found_;
   if (missed_ && read_.empty()) read_ = bytes;
+  if (found_ && spec.size() <= KnownParts<Pod>::kMaxPartBytes) {
+    last_.pod = known;
+    last_.name_at = spec.size() - after.size() - name.size();
+    last_.bytes.assign(spec, 0, last_.name_at).append(after);
+  }
   return known;
 }
 
@@ -49,6 +85,7 @@ void PodSpecs::Keep(const Pod& pod) {
   kept.nominated_node_name.clear();
   kept.start_time.reset();
   kept.conditions = {};
+  last_.pod = nullptr;
   known_.Keep(read_, std::move(kept));
 }
 

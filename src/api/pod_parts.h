@@ -39,7 +39,17 @@ class PodSpecs {
   size_t size() const { return known_.size(); }
 
  private:
+  // A spec that was found, without its node's name.
+  struct Found {
+    const Pod* pod = nullptr;  // null: nothing was since the last Keep
+    std::string bytes;
+    size_t name_at = 0;  // where the node's name is, or would be
+  };
+  // The one that was found last comes again: replicas do so one after another, and nothing needs to be gathered.
+  const Pod* FindLast(std::string_view spec, const ProtoMessage& message, std::optional<ProtoValue>& node_name) const;
+
   KnownParts<Pod> known_;
+  Found last_;
   std::string read_;                     // the bytes that count, of the last Find
   bool found_ = false, missed_ = false;  // by the last Find
 };

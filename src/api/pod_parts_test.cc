@@ -71,6 +71,42 @@ TEST_F(PodPartsTest, TheNodesNameAndFieldsThatNobodyReadMakeNoDifference) {
   EXPECT_EQ(Read(Bytes("a", Spec("i", "n1")), &parts_).node_name, "n1");
 }
 
+TEST_F(PodPartsTest, ASpecThatComesOnceMoreIsComparedAsItLiesThere) {
+  const auto node_of = [&](const ProtoBytes& spec) { return Read(Bytes("a", spec), &parts_).node_name; };
+  const auto spec = [](const std::string& node, uint32_t after = 60, const std::string& scheduler = "s") {
+    ProtoBytes made = Container("i").Text(8, "default");
+    if (!node.empty()) made.Text(10, node);
+    return made.Text(19, scheduler).Text(after, "nobody reads that");
+  };
+  EXPECT_FALSE(Known(Bytes("a", spec(""))));
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(Known(Bytes("b", spec(""))));
+  for (const char* node : {"n1", "n22", "", "n1"}) {
+    EXPECT_TRUE(Known(Bytes("a", spec(node))));
+    EXPECT_EQ(node_of(spec(node)), node);
+  }
+  // Others between them, also such that begin or end alike.
+  EXPECT_FALSE(Known(Bytes("a", spec("n1", 60, "other"))));
+  EXPECT_TRUE(Known(Bytes("a", spec("n2", 60, "other"))));
+  EXPECT_TRUE(Known(Bytes("a", spec("n3"))));
+  EXPECT_EQ(Read(Bytes("a", spec("n3")), &parts_).scheduler_name, "s");
+  EXPECT_EQ(Read(Bytes("a", spec("n3", 60, "other")), &parts_).scheduler_name, "other");
+  EXPECT_TRUE(Known(Bytes("a", spec("n3").Text(61, "unknown"))));
+  EXPECT_TRUE(Known(Bytes("a", spec("n3"))));
+  // Where no API server writes the node's name: behind everything, or twice.
+  EXPECT_TRUE(Known(Bytes("a", spec("").Text(10, "late"))));
+  EXPECT_EQ(node_of(spec("").Text(10, "late")), "late");
+  EXPECT_EQ(node_of(spec("n1")), "n1");
+  EXPECT_FALSE(Known(Bytes("a", spec("n1").Text(10, "late"))));
+  // A spec with nothing but the node's name, and one with nothing.
+  EXPECT_EQ(node_of(ProtoBytes().Text(10, "alone")), "alone");
+  EXPECT_TRUE(Known(Bytes("a", ProtoBytes().Text(10, "alone"))));
+  EXPECT_TRUE(Known(Bytes("a", ProtoBytes().Text(10, "again"))));
+  // What was kept for others must not be what is found.
+  for (const char* image : {"x", "y", "z", "w"}) Known(Bytes("a", Spec(image, "")));
+  Known(Bytes("a", spec("n1")));
+  EXPECT_LE(specs_.size(), 3u);
+}
+
 TEST_F(PodPartsTest, AStatusThatCountsForResourcesIsCounted) {
   const ProtoBytes resized = ProtoBytes().Message(
       8, ProtoBytes().Text(1, "c").Amount(10, "cpu", "3").Message(11, ProtoBytes().Amount(2, "cpu", "3")));

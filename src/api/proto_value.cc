@@ -42,11 +42,8 @@ bool IsVarint(Context& context, const ProtoValue& value, std::string_view expect
 }
 
 void AssignText(std::string_view text, std::string& out) {
-  if (IsAscii(text)) {
-    out = text;
-  } else {
-    out = RepairUtf8(text);
-  }
+  // Not assigned: that is ready for a text that is part of `out`, which costs more than the copy of a short one.
+  out = IsAscii(text) ? std::string(text) : RepairUtf8(text);
 }
 
 template <class T>

@@ -110,6 +110,30 @@ BERTH_VECTORIZED BestRank FirstOfBest(const int64_t* __restrict totals, const Ro
   return {ties, first};
 }
 
+// The same of columns by row, or by block of rows.
+BERTH_VECTORIZED PodClass::Total BestOf(const PodClass::Total* totals, size_t n) {
+  PodClass::Total best = kUnscored;
+  for (size_t k = 0; k < n; ++k) best = std::max(best, totals[k]);
+  return best;
+}
+BERTH_VECTORIZED BestRank FirstOfBest(const PodClass::Total* __restrict totals, const uint32_t* __restrict ranks,
+                                      PodClass::Total best, size_t n) {
+  uint32_t ties = 0, first = UINT32_MAX;
+  for (size_t k = 0; k < n; ++k) {
+    const uint32_t is_best = totals[k] == best;
+    ties += is_best;
+    first = std::min(first, ranks[k] | (is_best - 1));
+  }
+  return {ties, first};
+}
+// Of the counts of those that have the best.
+BERTH_VECTORIZED uint32_t SumOfBest(const PodClass::Total* __restrict totals, const uint32_t* __restrict counts,
+                                    PodClass::Total best, size_t n) {
+  uint32_t sum = 0;
+  for (size_t k = 0; k < n; ++k) sum += totals[k] == best ? counts[k] : 0;
+  return sum;
+}
+
 }  // namespace
 
 void MemoryRun::ListFeasible() {
@@ -340,31 +364,25 @@ bool MemoryRun::ScoreBatch(size_t position, const Scored& rows, int64_t& highest
 }
 
 void MemoryRun::RefreshBlocks() {
+  PodClass::Blocks& blocks = class_.blocks;
   const uint64_t order = Stamp(snapshot_, epoch::kNodeSet | epoch::kNodeLabels);
   if (class_.block_stamp != order) {
     class_.block_stamp = order;
-    class_.block_valid.assign(class_.blocks.size(), 0);
+    blocks.valid.assign(blocks.size(), 0);
   }
   const std::span<const uint32_t> ranks = snapshot_.ranks();
-  for (size_t b = 0; b < class_.blocks.size(); ++b) {
+  for (size_t b = 0; b < blocks.size(); ++b) {
     // Nearly all are valid.
-    const void* const invalid = std::memchr(class_.block_valid.data() + b, 0, class_.blocks.size() - b);
+    const void* const invalid = std::memchr(blocks.valid.data() + b, 0, blocks.size() - b);
     if (invalid == nullptr) return;
-    b = static_cast<size_t>(static_cast<const uint8_t*>(invalid) - class_.block_valid.data());
-    class_.block_valid[b] = 1;
-    const size_t end = std::min((b + 1) << class_.block_shift, class_.fixed.size());
-    PodClass::Block block;
-    for (size_t row = b << class_.block_shift; row < end; ++row) {
-      const PodClass::Total total = class_.fixed[row];
-      if (total < block.best || total == kUnscored) continue;
-      if (total > block.best) block = {total, 0, kNoRow, UINT32_MAX};
-      ++block.ties;
-      if (ranks[row] < block.rank || block.first == kNoRow) {
-        block.first = static_cast<Row>(row);
-        block.rank = ranks[row];
-      }
-    }
-    class_.blocks[b] = block;
+    b = static_cast<size_t>(static_cast<const uint8_t*>(invalid) - blocks.valid.data());
+    blocks.valid[b] = 1;
+    const size_t begin = b << class_.block_shift, end = std::min((b + 1) << class_.block_shift, class_.fixed.size());
+    const PodClass::Total* const fixed = class_.fixed.data() + begin;
+    blocks.best[b] = BestOf(fixed, end - begin);
+    const BestRank first = FirstOfBest(fixed, ranks.data() + begin, blocks.best[b], end - begin);
+    blocks.ties[b] = static_cast<uint32_t>(first.ties);
+    blocks.rank[b] = first.rank;
   }
 }
 
@@ -376,24 +394,15 @@ void MemoryRun::Best::Offer(const Candidate& candidate) {
 }
 
 void MemoryRun::PickByBlocks() {
-  PodClass::Total best = kUnscored;
-  uint32_t rank = 0;  // of the winner
-  for (const PodClass::Block& block : class_.blocks) {
-    if (block.best < best || block.best == kUnscored) continue;
-    if (block.best == best) {
-      ties_ += block.ties;
-      if (block.rank >= rank) continue;
-    } else {
-      best = block.best;
-      ties_ = block.ties;
-    }
-    winner_ = block.first;
-    rank = block.rank;
-  }
+  const PodClass::Blocks& blocks = class_.blocks;
+  const PodClass::Total best = BestOf(blocks.best.data(), blocks.size());
+  if (best == kUnscored) return;
+  winner_ = snapshot_.order()[FirstOfBest(blocks.best.data(), blocks.rank.data(), best, blocks.size()).rank];
+  ties_ += SumOfBest(blocks.best.data(), blocks.ties.data(), best, blocks.size());
   // What a row has to have more of to be among the best; nothing has more than the winner.
   PodClass::Total bar = kUnscored;
-  for (size_t b = 0; b < class_.blocks.size() && bar < best; ++b) {
-    const PodClass::Total best_here = class_.blocks[b].best;
+  for (size_t b = 0; b < blocks.size() && bar < best; ++b) {
+    const PodClass::Total best_here = blocks.best[b];
     if (best_here <= bar) continue;
     const size_t end = std::min((b + 1) << class_.block_shift, class_.fixed.size());
     const PodClass::Total* const fixed = class_.fixed.data();

@@ -132,24 +132,29 @@ struct PodClass {
   std::vector<Total> fixed;   // by row: weighted sum of columns without normalization; kUnscored if it does not fit
   std::vector<ScoreColumn> columns;  // as Profile::score; unused for those that are asked every time
 
-  // The best of every block of rows by `fixed`.
-  struct Block {
-    Total best = kUnscored;
-    uint32_t ties = 0;
-    Row first = kNoRow;  // of the ties, in node order
-    uint32_t rank = 0;   // its place there
+  // Of every block of rows by `fixed`: the best, how many rows have it, and their lowest rank in node order.
+  struct Blocks {
+    std::vector<Total> best;
+    std::vector<uint32_t> ties, rank;
+    std::vector<uint8_t> valid;
+
+    size_t size() const { return best.size(); }
+    void Resize(size_t count) {
+      best.resize(count);
+      ties.resize(count);
+      rank.resize(count);
+      valid.assign(count, 0);
+    }
   };
-  std::vector<Block> blocks;
-  std::vector<uint8_t> block_valid;
+  Blocks blocks;
   unsigned block_shift = 0;  // rows per block: 1 << block_shift
   uint64_t block_stamp = 0;  // of the node order
   // None is valid after that.
   void ResizeBlocks(size_t rows) {
     block_shift = BlockShift(rows);
-    blocks.resize((rows >> block_shift) + 1);
-    block_valid.assign(blocks.size(), 0);
+    blocks.Resize((rows >> block_shift) + 1);
   }
-  void Spoil(Row row) { block_valid[row >> block_shift] = 0; }
+  void Spoil(Row row) { blocks.valid[row >> block_shift] = 0; }
 
   size_t weight = 0;                     // in bytes, when it was last weighed
   std::list<PodClass*>::iterator place;  // in the order of use

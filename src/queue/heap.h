@@ -10,6 +10,9 @@ namespace berth::queue {
 
 inline constexpr size_t kNoSlot = static_cast<size_t>(-1);
 
+// Items that are pushed in order, as pods that arrive with one priority are, lie there in order, and taking out the
+// first costs no comparison. That ends with the first that is not, until the heap is empty again.
+//
 // The smallest item by `less` is on top. Items are not owned and carry their position in `T::*Slot`, which is kNoSlot
 // outside of any heap; that is the key by which Update and Remove find them without a lookup.
 //
@@ -21,17 +24,27 @@ class Heap {
  public:
   explicit Heap(Less less) : less_(std::move(less)) {}
 
-  bool empty() const { return items_.empty(); }
-  size_t size() const { return items_.size(); }
+  bool empty() const { return size() == 0; }
+  size_t size() const { return items_.size() - front_; }
   // REQUIRES: !empty()
-  T* top() const { return items_.front(); }
-  const std::vector<T*>& items() const { return items_; }  // in heap order
+  T* top() const { return items_[front_]; }
   bool Has(const T& item) const { return item.*Slot < items_.size() && items_[item.*Slot] == &item; }
 
   // REQUIRES: the item is in no heap.
   void Push(T* item) {
+    if (empty()) {
+      items_.clear();
+      front_ = 0;
+      sorted_ = true;
+    } else if (sorted_ && less_(*item, *items_.back())) {
+      Unsort();
+    }
     items_.push_back(item);
-    Up(items_.size() - 1, item);
+    if (sorted_) {
+      item->*Slot = items_.size() - 1;
+    } else {
+      Up(items_.size() - 1, item);
+    }
   }
   // REQUIRES: !empty()
   T* Pop() {
@@ -41,10 +54,19 @@ class Heap {
   }
   // To be called after what `less` looks at has changed. REQUIRES: Has(*item)
   void Update(T* item) {
+    if (sorted_ && InOrderAt(item->*Slot)) return;
+    Unsort();
     if (!Up(item->*Slot, item)) Down(item->*Slot, item);
   }
   // REQUIRES: Has(*item)
   void Remove(T* item) {
+    if (sorted_ && item == top()) {
+      item->*Slot = kNoSlot;
+      items_[front_++] = nullptr;
+      if (front_ >= kMostGone && front_ > size()) DropGone();
+      return;
+    }
+    Unsort();
     const size_t slot = item->*Slot;
     T* last = items_.back();
     items_.pop_back();
@@ -56,14 +78,32 @@ class Heap {
 
   // True when every item is where it says it is and no item is smaller than its parent.
   bool Ordered() const {
-    for (size_t i = 0; i < items_.size(); ++i) {
+    if (front_ > 0 && !sorted_) return false;
+    for (size_t i = front_; i < items_.size(); ++i) {
       if (items_[i]->*Slot != i) return false;
-      if (i > 0 && less_(*items_[i], *items_[(i - 1) / 2])) return false;
+      if (i > front_ && less_(*items_[i], *items_[sorted_ ? i - 1 : (i - 1) / 2])) return false;
     }
     return true;
   }
 
  private:
+  static constexpr size_t kMostGone = 64;  // places that may be empty whatever the size
+
+  bool InOrderAt(size_t slot) const {
+    return (slot == front_ || !less_(*items_[slot], *items_[slot - 1])) &&
+           (slot + 1 == items_.size() || !less_(*items_[slot + 1], *items_[slot]));
+  }
+  // What is sorted is a heap.
+  void Unsort() {
+    if (!sorted_) return;
+    sorted_ = false;
+    DropGone();
+  }
+  void DropGone() {
+    items_.erase(items_.begin(), items_.begin() + static_cast<std::ptrdiff_t>(front_));
+    front_ = 0;
+    for (size_t i = 0; i < items_.size(); ++i) items_[i]->*Slot = i;
+  }
   // Puts `item` at `slot` or above; false when it stayed there.
   bool Up(size_t slot, T* item) {
     const size_t start = slot;
@@ -107,6 +147,8 @@ class Heap {
 
   Less less_;
   std::vector<T*> items_;
+  size_t front_ = 0;    // places before this one are empty; 0 unless sorted
+  bool sorted_ = true;  // they are in order, not in a heap's
 };
 
 }  // namespace berth::queue

@@ -117,6 +117,7 @@ void Http2Frames::Sent(size_t bytes) {
 Http2Frames::Stream* Http2Frames::Find(int32_t stream) {
   // Whoever asks mostly asks about the same one as before.
   if (found_ < streams_.size() && streams_[found_].id == stream) return &streams_[found_];
+  if (stream == gone_) return nullptr;
   const auto at = std::ranges::lower_bound(streams_, stream, {}, &Stream::id);
   if (at == streams_.end() || at->id != stream) return nullptr;
   found_ = static_cast<size_t>(at - streams_.begin());
@@ -149,7 +150,8 @@ int32_t Http2Frames::Open(const RequestHead& head, bool ends, Exchange& exchange
       out_.append(block, at, count);
     }
   }
-  streams_.push_back({id, initial_window_, 0, &exchange});
+  found_ = streams_.size();
+  streams_.push_back({id, 0, initial_window_, &exchange});
   return id;
 }
 
@@ -173,7 +175,10 @@ void Http2Frames::Reset(int32_t stream, Http2Code code) {
 }
 
 void Http2Frames::Forget(int32_t stream) {
-  if (const Stream* const found = Find(stream)) streams_.erase(streams_.begin() + (found - streams_.data()));
+  const Stream* const found = Find(stream);
+  if (found == nullptr) return;
+  streams_.erase(streams_.begin() + (found - streams_.data()));
+  gone_ = stream;
 }
 
 void Http2Frames::Ping() {

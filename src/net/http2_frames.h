@@ -98,8 +98,8 @@ class Http2Frames {
  private:
   struct Stream {
     int32_t id = 0;
-    int64_t window = 0;     // what may be sent
     uint32_t received = 0;  // bytes for which the server has no new window yet
+    int64_t window = 0;     // what may be sent
     Exchange* exchange = nullptr;
   };
   struct Frame {
@@ -142,7 +142,8 @@ class Http2Frames {
   size_t replies_ = 0;    // bytes of it that nobody but the server has asked for, at the most
 
   std::vector<Stream> streams_;  // by id
-  size_t found_ = 0;             // place of the stream that was found last
+  size_t found_ = 0;             // place of the stream that was found or begun last
+  int32_t gone_ = 0;             // the stream that was forgotten last
   int32_t next_id_ = 1;
   bool going_ = false;    // the server takes no new streams
   bool settled_ = false;  // its first SETTINGS are there

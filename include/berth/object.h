@@ -35,11 +35,14 @@ struct ObjectMeta {
 };
 
 // `namespace/name`, or just the name of a cluster-scoped object.
+inline std::string& AppendFullName(const ObjectMeta& meta, std::string& to) {
+  if (!meta.namespace_.empty()) to.append(meta.namespace_).push_back('/');
+  return to.append(meta.name);
+}
 inline std::string FullName(const ObjectMeta& meta) {
-  if (meta.namespace_.empty()) return meta.name;
   std::string name;
   name.reserve(meta.namespace_.size() + 1 + meta.name.size());
-  return name.append(meta.namespace_).append(1, '/').append(meta.name);
+  return AppendFullName(meta, name);
 }
 
 struct Namespace {

@@ -44,8 +44,9 @@ void Recorder::Post(const Pod& pod, const char* type, const char* reason, const 
 void Recorder::Scheduled(const Pod& pod, const std::string& node) {
   std::string note;
   note.reserve(128);
-  note.append("Successfully assigned ").append(FullName(pod));
-  Post(pod, "Normal", "Scheduled", "Binding", note.append(" to ").append(node));
+  note.append("Successfully assigned ");
+  AppendFullName(pod.meta, note).append(" to ").append(node);
+  Post(pod, "Normal", "Scheduled", "Binding", std::move(note));
 }
 
 void Recorder::Failed(const Pod& pod, std::string_view message) {

@@ -355,7 +355,8 @@ bool MemoryRun::TakeLateStates(std::vector<StateSlot>& states) const {
 }
 
 void MemoryRun::Reset(CycleTrace& trace, Judgement::Kind kind) const {
-  trace.pod = FullName(cycle_.pod());
+  trace.pod.clear();
+  AppendFullName(cycle_.pod().meta, trace.pod);
   trace.kind = kind;
   trace.time = cycle_.now();
   trace.nodes = trace.evaluated = static_cast<uint32_t>(snapshot_.node_count());

@@ -28,14 +28,15 @@ bool AddRejector(std::vector<Rejector>& rejectors, PluginId plugin, bool pending
 }
 
 // Both, because nothing here may depend on the API server's word that uids are unique.
-std::string MakeId(const Pod& pod) {
-  const std::string& ns = pod.namespace_();
-  std::string id;
-  id.reserve(pod.uid().size() + ns.size() + pod.name().size() + 2);
-  id.append(pod.uid()).append("/");
-  if (!ns.empty()) id.append(ns).append("/");
+// Valid until the next one on this thread.
+std::string_view IdOf(const Pod& pod) {
+  thread_local std::string id;
+  id.assign(pod.uid()).push_back('/');
+  if (!pod.namespace_().empty()) id.append(pod.namespace_()).push_back('/');
   return id.append(pod.name());
 }
+// Likewise; it is what the ids of all incarnations end with.
+std::string_view FullNameOf(const Pod& pod) { return IdOf(pod).substr(pod.uid().size() + 1); }
 
 bool SamePod(const Pod& a, const Pod& b) { return a.uid() == b.uid(); }
 
@@ -100,7 +101,7 @@ QueuedPodInfo* SchedulingQueue::Lookup(std::string_view full_name) const {
 
 QueuedPodInfo* SchedulingQueue::LookupInFlight(const Pod& pod) const {
   if (out_.empty()) return nullptr;
-  const auto it = out_.find(MakeId(pod));
+  const auto it = out_.find(IdOf(pod));
   return it == out_.end() ? nullptr : it->second;
 }
 
@@ -117,7 +118,7 @@ void SchedulingQueue::SetPod(Info& info, std::shared_ptr<const Pod> pod) {
 
 QueuedPodInfo* SchedulingQueue::Create(std::shared_ptr<const Pod> pod) {
   auto info = std::make_unique<Info>();
-  info->id = MakeId(*pod);
+  info->id = IdOf(*pod);
   info->key = std::string_view(info->id).substr(pod->uid().size() + 1);
   SetPod(*info, std::move(pod));
   Stamp(*info);
@@ -254,7 +255,7 @@ Place SchedulingQueue::Requeue(Info& info, Strategy strategy, std::string_view l
 // Pods come, change and go.
 
 Place SchedulingQueue::AddNew(std::shared_ptr<const Pod> pod, std::string_view label) {
-  if (Info* old = Lookup(FullName(*pod))) {
+  if (Info* old = Lookup(FullNameOf(*pod))) {
     // Upstream: a gated newcomer does not take the place of a pod that is on its way.
     const bool on_its_way = old->place != Place::kUnschedulable && old->place != Place::kGated;
     if (on_its_way && SamePod(*old->pod, *pod) && options_.pre_enqueue && options_.pre_enqueue(*pod)) return old->place;
@@ -286,7 +287,7 @@ Place SchedulingQueue::Update(const std::shared_ptr<const Pod>& before, std::sha
     info->deleted = false;
     return Place::kInFlight;
   }
-  Info* info = Lookup(FullName(*after));
+  Info* info = Lookup(FullNameOf(*after));
   if (info == nullptr || !SamePod(*info->pod, *after)) return AddNew(std::move(after), kPodUpdate);
 
   const ProfileIndex profile = info->profile;
@@ -323,7 +324,7 @@ Place SchedulingQueue::Delete(const Pod& pod) {
     info->newer = nullptr;
     return Place::kInFlight;
   }
-  Info* info = Lookup(FullName(pod));
+  Info* info = Lookup(FullNameOf(pod));
   if (info == nullptr || !SamePod(*info->pod, pod)) return Place::kNone;
   const Place place = info->place;
   Forget(*info);
@@ -331,7 +332,7 @@ Place SchedulingQueue::Delete(const Pod& pod) {
 }
 
 bool SchedulingQueue::Activate(const std::shared_ptr<const Pod>& pod) {
-  Info* info = Lookup(FullName(*pod));
+  Info* info = Lookup(FullNameOf(*pod));
   if (info != nullptr && info->place != Place::kActive) {
     const bool from_backoff = info->place == Place::kBackoff || info->place == Place::kErrorBackoff;
     if (ToActive(*info, kForceActivate, !from_backoff) == Place::kActive) return true;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/live_cluster.h"
 
+#include <array>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,6 +19,12 @@ constexpr uint64_t kMaxObjectBytes = 8 << 20;  // of an answer about one object;
 // Answers and news that keep coming are taken together, and a binding's answer with the news of it: fewer wake-ups,
 // which cost more than what they are for. It is less than a decision waits for others in a busy cluster.
 constexpr Duration kGather = Duration::Millis(4);
+constexpr size_t kMaxKnownAnswer = 512;  // bytes; the API server's has about 60
+// What an answer may be. To a deletion the pod while it is terminating, and a Status when it is gone at once.
+constexpr std::array<std::string_view, 3> kBound = {"Status", "Binding", "Pod"};
+constexpr std::array<std::string_view, 2> kDeleted = {"Pod", "Status"};
+constexpr std::array<std::string_view, 1> kPod = {"Pod"}, kVolume = {"PersistentVolume"},
+                                          kClaim = {"PersistentVolumeClaim"};
 
 std::string NowJson(const std::string& what, const std::string& why) {
   return what + " go as JSON from now on: the API server does not do protobuf: " + why;
@@ -96,23 +104,23 @@ bool LiveCluster::Impl::Refused(Written what, Encoding sent, const ApiReply& rep
   return true;
 }
 
-void LiveCluster::Impl::Believe(ApiReply& reply, const Success& wanted) {
+void LiveCluster::Impl::Believe(ApiReply& reply, const Success& wanted, Said* said) {
   if (!reply.status.ok()) return;
-  const Error error = CheckSuccess(reply.body, reply.encoding, wanted);
+  const Error error = CheckSuccess(reply.body, reply.encoding, wanted, said);
   if (!error.ok()) reply.status = NoSuccess(reply, error);
 }
 
-void LiveCluster::Impl::WritePod(ApiRequest request, Success wanted, Answer done) {
+void LiveCluster::Impl::WritePod(ApiRequest request, std::span<const std::string_view> kinds, const ObjectName& pod,
+                                 Answer done) {
   request.timeout = options.request_timeout;
   request.withdrawn = pod_writes_over;
-  writes->Send(std::move(request), &pacer,
-               [this, wanted = std::move(wanted), done = std::move(done)](ApiReply&& reply) mutable {
-                 OnPodWritten(reply, wanted, std::move(done));
-               });
+  writes->Send(std::move(request), &pacer, [this, kinds, pod, done = std::move(done)](ApiReply&& reply) mutable {
+    Believe(reply, {kinds, pod.namespace_, pod.name, pod.uid});
+    OnPodWritten(reply, std::move(done));
+  });
 }
 
-void LiveCluster::Impl::OnPodWritten(ApiReply& reply, const Success& wanted, Answer done) {
-  Believe(reply, wanted);
+void LiveCluster::Impl::OnPodWritten(ApiReply& reply, Answer done) {
   // To the server the uid of another incarnation is a field that must not change.
   if (reply.invalid_uid) reply.status.code = 409;
   Reply(std::move(done), std::move(reply.status));
@@ -125,17 +133,16 @@ void LiveCluster::Impl::Reply(Answer done, ApiStatus status) {
   Reply([done = std::move(done), status = std::move(status)] { done(status); });
 }
 
-void LiveCluster::Impl::WriteVersioned(ApiRequest request, Success wanted, VersionAnswer done) {
+void LiveCluster::Impl::WriteVersioned(ApiRequest request, std::span<const std::string_view> kinds,
+                                       const ObjectName& object, VersionAnswer done) {
   request.method = "PATCH";
   request.content_type = "application/merge-patch+json";
   request.timeout = options.request_timeout;
   request.withdrawn = pod_writes_over;
-  writes->Send(std::move(request), &pacer, [this, wanted = std::move(wanted), done = std::move(done)](ApiReply reply) {
-    std::string version;
-    if (reply.status.ok())
-      if (const Error error = CheckSuccess(reply.body, reply.encoding, wanted, &version); !error.ok())
-        reply.status = NoSuccess(reply, error);
-    Reply([done, status = reply.status, version] { done(status, version); });
+  writes->Send(std::move(request), &pacer, [this, kinds, object, done = std::move(done)](ApiReply reply) {
+    Said said;
+    Believe(reply, {kinds, object.namespace_, object.name}, &said);
+    Reply([done, status = reply.status, version = said.version] { done(status, version); });
   });
 }
 
@@ -214,10 +221,16 @@ void LiveCluster::Impl::Bind(util::Deadline until, const ObjectName& pod, const 
 void LiveCluster::Impl::OnBound(SentBinding& sent, ApiReply& reply) {
   if (Refused(Written::kBinding, sent.encoding, reply))
     return Bind(sent.until, sent.pod, sent.node, std::move(sent.done));
-  ObjectName& pod = sent.pod;
-  OnPodWritten(reply,
-               {{"Status", "Binding", "Pod"}, std::move(pod.namespace_), std::move(pod.name), std::move(pod.uid)},
-               std::move(sent.done));
+  const bool known = reply.status.ok() && !bound.empty() && reply.body == bound && reply.encoding == bound_in;
+  if (!known) {
+    Said said;
+    Believe(reply, {kBound, sent.pod.namespace_, sent.pod.name, sent.pod.uid}, &said);
+    if (said.status && reply.body.size() <= kMaxKnownAnswer) {
+      bound_in = reply.encoding;
+      bound = reply.body;
+    }
+  }
+  OnPodWritten(reply, std::move(sent.done));
 }
 
 void LiveCluster::PatchPodStatus(const PodStatusPatch& patch, Answer done) {
@@ -229,7 +242,7 @@ void LiveCluster::PatchPodStatus(const PodStatusPatch& patch, Answer done) {
   // A victim's is not for people: the preemptor waits for it.
   const bool victim = patch.condition && patch.condition->type == "DisruptionTarget";
   request.rank = victim ? Rank::kBinding : Rank::kStatus;
-  impl_->WritePod(std::move(request), {{"Pod"}, patch.pod.namespace_, patch.pod.name, patch.pod.uid}, std::move(done));
+  impl_->WritePod(std::move(request), kPod, patch.pod, std::move(done));
 }
 
 void LiveCluster::DeletePod(const ObjectName& pod, Answer done) {
@@ -237,22 +250,21 @@ void LiveCluster::DeletePod(const ObjectName& pod, Answer done) {
   request.method = "DELETE";
   request.path = PodPath(pod.namespace_, pod.name);
   request.body = DeleteBody(pod);
-  // The pod while it is terminating; a Status when it is gone at once.
-  impl_->WritePod(std::move(request), {{"Pod", "Status"}, pod.namespace_, pod.name, pod.uid}, std::move(done));
+  impl_->WritePod(std::move(request), kDeleted, pod, std::move(done));
 }
 
 void LiveCluster::PatchVolume(const VolumeClaimPatch& patch, VersionAnswer done) {
   ApiRequest request;
   request.path = VolumePath(patch.volume);
   request.body = VolumePatchBody(patch);
-  impl_->WriteVersioned(std::move(request), {{"PersistentVolume"}, "", patch.volume}, std::move(done));
+  impl_->WriteVersioned(std::move(request), kVolume, {"", patch.volume, ""}, std::move(done));
 }
 
 void LiveCluster::PatchClaim(const ClaimNodePatch& patch, VersionAnswer done) {
   ApiRequest request;
   request.path = ClaimPath(patch.namespace_, patch.name);
   request.body = ClaimPatchBody(patch);
-  impl_->WriteVersioned(std::move(request), {{"PersistentVolumeClaim"}, patch.namespace_, patch.name}, std::move(done));
+  impl_->WriteVersioned(std::move(request), kClaim, {patch.namespace_, patch.name, ""}, std::move(done));
 }
 
 void LiveCluster::EndPodWrites() { *impl_->pod_writes_over = true; }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Events, as events.k8s.io/v1 or, where there is none, core/v1.
+#include <array>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -12,6 +13,7 @@
 namespace berth::client {
 namespace {
 
+constexpr std::array<std::string_view, 1> kEvent = {"Event"};
 constexpr int kMaxEventsUnderWay = 2000;  // whoever has more does not look at the answers
 
 }  // namespace
@@ -71,9 +73,7 @@ void LiveCluster::Impl::OnEventAnswer(SentEvent& sent, ApiReply& reply) {
     --events_under_way;
     return WriteEvent(sent.event.Record(), sent.patch, std::move(sent.done));
   }
-  if (reply.status.ok())
-    Believe(reply,
-            {{"Event"}, std::string(EventNamespace(sent.event.about_namespace())), std::string(sent.event.name())});
+  Believe(reply, {kEvent, EventNamespace(sent.event.about_namespace()), sent.event.name()});
   if (reply.status.not_found() && !sent.patch && !sent.core)
     return AskForEvents(sent.event.Record(), std::move(reply.status), std::move(sent.done));
   if (!sent.done && !reply.status.ok())

@@ -93,11 +93,13 @@ struct LiveCluster::Impl {
   // Whether a body of protobuf was refused as such: nothing has happened, and JSON may do.
   bool Refused(Written what, Encoding sent, const ApiReply& reply);
   // Unless the answer is the success that it claims to be, nobody knows what has happened.
-  static void Believe(ApiReply& reply, const Success& wanted);
-  void WritePod(ApiRequest request, Success wanted, Answer done);
-  void OnPodWritten(ApiReply& reply, const Success& wanted, Answer done);
+  static void Believe(ApiReply& reply, const Success& wanted, Said* said = nullptr);
+  // The answer is about `pod`. REQUIRES: kinds stay.
+  void WritePod(ApiRequest request, std::span<const std::string_view> kinds, const ObjectName& pod, Answer done);
+  void OnPodWritten(ApiReply& reply, Answer done);
   // As WritePod, for an object whose new version is wanted.
-  void WriteVersioned(ApiRequest request, Success wanted, VersionAnswer done);
+  void WriteVersioned(ApiRequest request, std::span<const std::string_view> kinds, const ObjectName& object,
+                      VersionAnswer done);
   void Bind(util::Deadline until, const ObjectName& pod, const std::string& node, Answer done);
   void GetPod(util::Deadline until, const std::string& ns, const std::string& name,
               std::function<void(const ApiStatus&, Ptr<Pod>)> done);
@@ -143,7 +145,15 @@ struct LiveCluster::Impl {
   std::atomic<bool> core_events{false};  // the server has no events.k8s.io/v1
   std::atomic<int> events_under_way{0};
   util::Random fallback_random;
-  std::array<std::string, kKindCount> versions;  // the newest seen of each kind; scheduling thread
+  // The answer that a binding had before, where any other binding may have it: they all have the same. The thread of
+  // `writes`.
+  Encoding bound_in = Encoding::kJson;
+  std::string bound;
+  struct Newest {
+    std::string text;
+    uint64_t number = 0;
+  };
+  std::array<Newest, kKindCount> versions;       // the newest seen of each kind; scheduling thread
   std::array<bool, kKindCount> too_large{};      // kinds whose lists do not fit into one answer; scheduling thread
   util::Inbox::Guest* guest = nullptr;           // of the inbox; null: writes have a thread
   // What comes with a watch, a streamed list included, comes in pieces, between which bindings have their turn.

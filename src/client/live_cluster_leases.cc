@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Leases, which have a client of their own.
 #include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 
 #include "api/load_error.h"
@@ -12,6 +14,7 @@
 namespace berth::client {
 namespace {
 
+constexpr std::array<std::string_view, 1> kLease = {"Lease"};
 constexpr size_t kMaxHolderShown = 256;  // bytes, in a sentence
 
 std::string LeasesPath(const std::string& ns) {
@@ -38,7 +41,7 @@ void LiveCluster::Impl::SendLease(ApiRequest request, const Lease& asked, bool w
     if (Refused(Written::kLease, spoken, reply))
       return written ? PutLease(asked, done) : GetLease(asked.namespace_, asked.name, done);
     Lease lease = asked;
-    Believe(reply, {{"Lease"}, asked.namespace_, asked.name});
+    Believe(reply, {kLease, asked.namespace_, asked.name});
     if (reply.status.ok()) {
       Result<Lease> read = ReadLease(reply.body, reply.encoding);
       if (!read.ok()) {

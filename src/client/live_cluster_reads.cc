@@ -33,8 +33,9 @@ class WatchHandle final : public Watch {
 }  // namespace
 
 void LiveCluster::Impl::Saw(Kind kind, const std::string& version) {
-  std::string& newest = versions[static_cast<size_t>(kind)];
-  if (VersionNumber(version) > VersionNumber(newest)) newest = version;
+  Newest& newest = versions[static_cast<size_t>(kind)];
+  const uint64_t number = VersionNumber(version);
+  if (number > newest.number) newest = {version, number};
 }
 
 void LiveCluster::Impl::FromTheStore(ListRun& run) {
@@ -45,7 +46,7 @@ void LiveCluster::Impl::FromTheStore(ListRun& run) {
 
 void LiveCluster::List(Kind kind, std::function<void(ListAnswer)> done) {
   auto run = std::make_shared<ListRun>();
-  const std::string& newest = impl_->versions[static_cast<size_t>(kind)];
+  const std::string& newest = impl_->versions[static_cast<size_t>(kind)].text;
   run->kind = kind;
   run->version = newest.empty() ? "0" : newest;
   // Pages of a list of a given version would be of exactly that version, which the server may have forgotten.
@@ -133,7 +134,7 @@ void LiveCluster::Impl::Finish(const std::shared_ptr<ListRun>& run, ApiStatus st
   Reply([this, run] {
     if (run->too_large) too_large[static_cast<size_t>(run->kind)] = true;
     if (run->answer.status.ok()) {
-      if (run->from_scratch) versions[static_cast<size_t>(run->kind)].clear();
+      if (run->from_scratch) versions[static_cast<size_t>(run->kind)] = {};
       Saw(run->kind, run->answer.resource_version);
     }
     run->done(std::move(run->answer));
@@ -150,7 +151,7 @@ std::unique_ptr<Watch> LiveCluster::StartWatch(Kind kind, const std::string& res
 std::unique_ptr<Watch> LiveCluster::StartStreamedList(Kind kind, WatchCallbacks callbacks) {
   Impl* impl = impl_.get();
   if (!impl->options.streamed_lists) return nullptr;
-  const std::string& newest = impl->versions[static_cast<size_t>(kind)];
+  const std::string& newest = impl->versions[static_cast<size_t>(kind)].text;
   std::string query = "watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
   if (!newest.empty()) query += "&resourceVersion=" + UrlEncode(newest);
   auto complete = std::make_shared<bool>(false);
@@ -158,14 +159,14 @@ std::unique_ptr<Watch> LiveCluster::StartStreamedList(Kind kind, WatchCallbacks 
     if (event.initial_end && !*complete) {
       *complete = true;
       // What the server says now counts: it may have been restored from a backup.
-      impl->versions[static_cast<size_t>(kind)].clear();
+      impl->versions[static_cast<size_t>(kind)] = {};
       impl->Saw(kind, event.resource_version);
     }
     tell(event);
   };
   callbacks.closed = [impl, kind, complete, tell = std::move(callbacks.closed)](const ApiStatus& status) {
     // The server has lost what we saw, or forgotten it.
-    if (status.gone() && !*complete) impl->versions[static_cast<size_t>(kind)].clear();
+    if (status.gone() && !*complete) impl->versions[static_cast<size_t>(kind)] = {};
     tell(status);
   };
   return impl->OpenWatch(kind, WatchStart::kEverything, query, std::move(callbacks));

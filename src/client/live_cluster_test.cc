@@ -277,6 +277,31 @@ TEST_F(LiveClusterTest, AnswersOfWritesAreTold) {
   EXPECT_EQ(patch().code, 422);
 }
 
+// The same bytes are not read again, but only where they name no pod.
+TEST_F(LiveClusterTest, WhatABindingIsAnsweredMayBeSaidAgainUnlessItNamesAPod) {
+  FakeReply reply;
+  Serve([&](const FakeRequest&) { return reply; });
+  const auto bind = [&](const std::string& name) {
+    (void)server_->requests();  // its thread has read `reply` by now
+    return Ask([&](Answer done) { api_->Bind({"ns", name, "u"}, "n1", std::move(done)); });
+  };
+  reply = {201, SuccessJson(), ""};
+  EXPECT_EQ(bind("a").code, 201);
+  EXPECT_EQ(bind("b").code, 201);
+  reply = {202, SuccessJson(), ""};
+  EXPECT_EQ(bind("a").code, 202) << "the code is the answer's own";
+  reply = {409, SuccessJson(), ""};
+  EXPECT_TRUE(bind("a").conflict());
+  reply = {201, PodJson("a", 4), ""};
+  EXPECT_EQ(bind("a").code, 201);
+  EXPECT_THAT(bind("b").message, HasSubstr("it is Pod \"ns/a\", not ns/b"));
+  reply = {201, StatusJson(500, "no"), ""};
+  EXPECT_FALSE(bind("a").ok());
+  EXPECT_FALSE(bind("a").ok());
+  reply = {201, SuccessJson(), ""};
+  EXPECT_EQ(bind("a").code, 201);
+}
+
 TEST_F(LiveClusterTest, APodIsGotAlsoWhenItIsFinished) {
   FakeReply reply{200, PodJson("a", 3), ""};
   Serve([&](const FakeRequest&) { return reply; });

@@ -345,7 +345,7 @@ class AnswerText {
 
 }  // namespace
 
-Error CheckSuccess(std::string& body, Encoding encoding, const Success& wanted, std::string* version) {
+Error CheckSuccess(std::string& body, Encoding encoding, const Success& wanted, Said* said) {
   if (body.empty()) return Error("the answer is empty");
   AnswerText kind_text, status_text, message_text, ns_text, name_text, uid_text, version_text;
   const auto look = [&]<class Value>(Context& context, Value root, std::string_view found) {
@@ -391,16 +391,18 @@ Error CheckSuccess(std::string& body, Encoding encoding, const Success& wanted, 
   }
   if (kind == "Status") {
     const std::string_view status = status_text.view();
-    return status == "Success" ? Error::Ok() : with_message("status: " + Quoted(status) + ": must be Success");
+    if (status != "Success") return with_message("status: " + Quoted(status) + ": must be Success");
+    if (said != nullptr) said->status = true;
+    return Error::Ok();
   }
   if (ns != wanted.namespace_ || name != wanted.name) {
     const std::string full_name = std::string(ns).append("/").append(name);
-    return Error(Shortened("it is " + std::string(kind) + " " + Quoted(full_name) + ", not " + wanted.namespace_ + "/" +
-                           wanted.name));
+    const std::string wanted_name = std::string(wanted.namespace_).append("/").append(wanted.name);
+    return Error(Shortened("it is " + std::string(kind) + " " + Quoted(full_name) + ", not " + wanted_name));
   }
   if (kind == "Pod" && !wanted.uid.empty() && uid != wanted.uid)
-    return Error(Shortened("it is a pod of uid " + Quoted(uid) + ", not " + wanted.uid));
-  if (version != nullptr) *version = version_text.view();
+    return Error(Shortened("it is a pod of uid " + Quoted(uid) + ", not " + std::string(wanted.uid)));
+  if (said != nullptr) said->version = version_text.view();
   return Error::Ok();
 }
 

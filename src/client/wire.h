@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,12 +62,17 @@ Result<Lease> ReadLease(std::string& body, Encoding encoding);
 
 // What the body of a 2xx has to be. Proxies, gateways and servers that are half there answer 200 as well.
 struct Success {
-  std::vector<std::string_view> kinds;  // any of these; of a Status, one that says Success
-  std::string namespace_, name;         // of an object
-  std::string uid = {};                 // of a pod; empty: any
+  std::span<const std::string_view> kinds;  // any of these; of a Status, one that says Success
+  std::string_view namespace_, name;        // of an object
+  std::string_view uid = {};                // of a pod; empty: any
 };
-// An Error says what it is instead. `version`, unless null, becomes the object's.
-Error CheckSuccess(std::string& body, Encoding encoding, const Success& wanted, std::string* version = nullptr);
+// What an answer said about itself.
+struct Said {
+  bool status = false;  // it is a Status, which names no object: the same bytes say the same to another request
+  std::string version;  // of the object
+};
+// An Error says what it is instead. `said`, unless null, is filled in when there is none.
+Error CheckSuccess(std::string& body, Encoding encoding, const Success& wanted, Said* said = nullptr);
 
 // What an answer that is not 2xx says for itself: the message of a Status, or the beginning of whatever it is.
 struct Refusal {

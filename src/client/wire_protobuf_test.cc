@@ -127,7 +127,8 @@ TEST(WireProtobufTest, ARefusalSaysWhatTheServerSays) {
 }
 
 TEST(WireProtobufTest, ASuccessIsWhatItClaimsToBe) {
-  const Success binding{{"Status", "Binding", "Pod"}, "ns", "a", "u"};
+  constexpr std::array<std::string_view, 3> kKinds = {"Status", "Binding", "Pod"};
+  const Success binding{kKinds, "ns", "a", "u"};
   const auto check = [&](std::string body) {
     const Error error = CheckSuccess(body, Encoding::kProtobuf, binding);
     return error.ok() ? "" : error.text();
@@ -218,6 +219,7 @@ TEST(WireProtobufTest, DamagedBytesNeverHurt) {
   const std::string page = PodsProto("17", {PodProto("a", 3), PodProto("b", 4)}, "t");
   const std::string frame = WatchMessage("ADDED", InEnvelope("Pod", PodProto("a", 9))).bytes();
   const std::string status = InEnvelope("Status", StatusProto("Failure", "m", 409));
+  constexpr std::array<std::string_view, 1> kStatus = {"Status"};
   EXPECT_TRUE(rc::check([&] {
     for (const std::string& whole : {page, frame, status}) {
       std::string bytes = whole;
@@ -234,7 +236,7 @@ TEST(WireProtobufTest, DamagedBytesNeverHurt) {
       (void)ReadWatchFrame(bytes, Kind::kPod);
       (void)ReadRefusal(bytes, Encoding::kProtobuf);
       (void)ReadLease(bytes, Encoding::kProtobuf);
-      (void)CheckSuccess(bytes, Encoding::kProtobuf, {{"Status"}, "ns", "a"});
+      (void)CheckSuccess(bytes, Encoding::kProtobuf, {kStatus, "ns", "a"});
     }
   }));
 }

@@ -157,7 +157,7 @@ bool TakeKnownSpec(Context&, const JsonValue&, std::shared_ptr<Pod>&) { return f
 bool TakeKnownSpec(Context& context, const ProtoValue& value, std::shared_ptr<Pod>& pod) {
   if (!context.parts() || value.wire != ProtoWire::kBytes) return false;
   PodSpecs& specs = context.parts()->specs;
-  if (pod) return specs.Drop(), false;
+  if (pod) return specs.Begin(), false;
   std::optional<ProtoValue> node_name;
   const Pod* known = specs.Find(value.bytes, *value.message, node_name);
   if (!known) return false;

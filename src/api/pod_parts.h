@@ -25,7 +25,7 @@ class PodSpecs {
  public:
   explicit PodSpecs(size_t most = 4096, size_t most_bytes = size_t{4} << 20) : known_(most, most_bytes) {}
 
-  // A pod is going to be read: nothing was found yet.
+  // A pod is going to be read: nothing was found yet. Or what the last Find was about is not to be kept.
   void Begin() { found_ = missed_ = false; }
   bool found() const { return found_; }
   // The pod that was kept with the same spec, without metadata, node and status; null: there is none. Of `spec`, a
@@ -34,8 +34,6 @@ class PodSpecs {
   const Pod* Find(std::string_view spec, const ProtoMessage& message, std::optional<ProtoValue>& node_name);
   // Keeps the spec of `pod`, which is what the last Find has not found, unless more went into it than these bytes.
   void Keep(const Pod& pod);
-  // What the last Find was about is not to be kept.
-  void Drop() { Begin(); }
   size_t size() const { return known_.size(); }
 
  private:

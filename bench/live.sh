@@ -4,13 +4,15 @@
 #   bench/live.sh [-b BERTH] [--nodes N] [--pods N] [--runs N] [--qps N] [--counts] [--keep]
 #   bench/live.sh --extender names|nodes [-b BERTH] [--nodes N] [--pods N] [--runs N] [--qps N] [--keep]
 #   bench/live.sh --idle [-b BERTH] [--nodes N] [--pods N] [--seconds N] [--heartbeats N]
-#   bench/live.sh --rate N [-b BERTH] [--nodes N] [--pods N] [--runs N] [--qps N] [--counts]
+#   bench/live.sh --rate N [--random] [-b BERTH] [--nodes N] [--pods N] [--runs N] [--qps N] [--counts]
 #   -b            the program; default: build/release/berth
 #   --nodes       5000    --pods  20000 (idle: 50000, extender: 2000, rate: 30 s of them)    --runs  5, of each
 #   --qps         5000, and as many at once
 #   --extender    both ask the Go extender (tests/upstream/goextender), which passes all nodes, about every pod: with names
 #                 (nodeCacheCapable) or complete nodes; both choose for themselves how many nodes they ask about, which is the same
-#   --rate        pods arrive, so many a second, at a scheduler that has started: its CPU per pod from the first of them on
+#   --rate        pods arrive, so many a second, at a scheduler that has started: its CPU per pod from the first of them on, and
+#                 how long they wait, from when the API server has them until the scheduler has heard that they are bound
+#   --random      they arrive independently of each other, not in equal steps
 #   --counts      times that the scheduler went to sleep and system calls as well, per pod; needs perf, which costs both a little
 #   --idle        all pods are bound already; CPU while so many nodes a second report (--heartbeats, 17) for --seconds (60)
 #   --keep        keep the logs, of the control plane the last one's
@@ -21,8 +23,8 @@
 # every event there. Needs Go. Exit code 1: an answer is wrong, or, at the default size, a figure is missed.
 set -euo pipefail
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-usage() { sed -n '3,21s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 2; }
-berth=$top/build/release/berth nodes=5000 pods= runs=5 qps=5000 idle=no seconds=60 heartbeats=17 keep=no extender= rate= counts=no
+usage() { sed -n '3,23s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 2; }
+berth=$top/build/release/berth nodes=5000 pods= runs=5 qps=5000 idle=no seconds=60 heartbeats=17 keep=no extender= rate= random= counts=no
 while [ $# -gt 0 ]; do
   case $1 in
     -b | --nodes | --pods | --runs | --qps | --rate | --seconds | --heartbeats)
@@ -40,12 +42,14 @@ while [ $# -gt 0 ]; do
     --idle) idle=yes; shift ;;
     --keep) keep=yes; shift ;;
     --counts) counts=yes; shift ;;
+    --random) random=--random; shift ;;
     *) usage ;;
   esac
 done
 modes=$extender$rate
 if [ "$idle" = yes ]; then [ -z "$modes" ] || usage; fi
 [ -z "$extender" ] || [ -z "$rate" ] || usage
+[ -z "$random" ] || [ -n "$rate" ] || usage
 if [ "$counts" = yes ]; then
   [ "$idle" = no ] || usage
   perf stat -e raw_syscalls:sys_enter true >/dev/null 2>&1 ||
@@ -182,7 +186,8 @@ fi
 if [ -n "$rate" ]; then
   # cpu: µs of the process so far.
   cpu() { awk -v tick="$(getconf CLK_TCK)" '{ printf "%d\n", ($14 + $15) * 1000000 / tick }' "/proc/$pid/stat"; }
-  head="| run | $nodes nodes, $pods pods, $rate a second | CPU per pod, µs |" names=cpu_us_per_pod
+  head="| run | $nodes nodes, $pods pods, $rate a second${random:+ at random} | CPU per pod, µs | median wait, ms | 99th of 100 |"
+  names="cpu_us_per_pod wait_ms_median wait_ms_p99"
   if [ "$counts" = yes ]; then head="$head sleeps per pod | system calls per pod |" names="$names sleeps_per_pod calls_per_pod"; fi
   echo "$head"
   sed 's/[^|]\+/---/g' <<<"$head"
@@ -192,9 +197,10 @@ if [ -n "$rate" ]; then
       sleep 5 # lists are read
       count_from_here
       before=$(cpu)
-      rigtool pods --count "$pods" --rate "$rate" --prefix "$who-$run-" >"$scratch/pods.log" 2>&1 || { cat "$scratch/pods.log" >&2; exit 1; }
-      rigtool measure --pid "$pid" --pods "$pods" >"$scratch/measured" || { tail -n 5 "$scratch/$who.log" >&2; exit 1; }
-      echo "cpu_us_per_pod $((($(cpu) - before) / pods))" >"$scratch/$who-$run"
+      rigtool pods --count "$pods" --rate "$rate" ${random:+"$random"} --times "$scratch/times" --prefix "$who-$run-" >"$scratch/pods.log" 2>&1 || { cat "$scratch/pods.log" >&2; exit 1; }
+      rigtool measure --pid "$pid" --pods "$pods" --times "$scratch/times" >"$scratch/measured" ||
+        { tail -n 5 "$scratch/$who.log" >&2; exit 1; }
+      { echo "cpu_us_per_pod $((($(cpu) - before) / pods))"; grep ^wait "$scratch/measured"; } >"$scratch/$who-$run"
       counted >>"$scratch/$who-$run"
       stop
       rigtool check --want "$pods" >"$scratch/check.log" 2>&1 || { echo "$who, run $run: the answers are wrong" >&2; cat "$scratch/check.log" >&2; exit 1; }

@@ -10,6 +10,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -288,7 +289,9 @@ func makePods(args []string) error {
 	count := f.Int("count", 0, "make PREFIX1 to PREFIXcount")
 	prefix := f.String("prefix", "load-", "their names begin so")
 	rate := f.Float64("rate", 0, "at most so many a second; 0: as fast as the server takes them")
+	random := f.Bool("random", false, "with --rate: independent of each other, not one after another in equal steps")
 	onNodes := f.Int("on-nodes", 0, "bound already, in turn to node-1 to node-N")
+	timesFile := f.String("times", "", "a file that says when the API server had each, for measure")
 	client, err := f.connect(args)
 	if err != nil {
 		return err
@@ -297,19 +300,47 @@ func makePods(args []string) error {
 	if err != nil {
 		return err
 	}
+	arrivals := arrivalTimes(*count, *rate, *random)
+	made := make([]time.Time, *count)
 	began := time.Now()
 	err = inParallel(*count, func(i int) error {
-		if *rate > 0 {
-			time.Sleep(time.Until(began.Add(time.Duration(float64(i) / *rate * float64(time.Second)))))
-		}
+		time.Sleep(time.Until(began.Add(arrivals[i])))
 		node := ""
 		if *onNodes > 0 {
 			node = fmt.Sprintf("node-%d", i%*onNodes+1)
 		}
-		return m.make(fmt.Sprintf("%s%d", *prefix, i+1), node)
+		err := m.make(fmt.Sprintf("%s%d", *prefix, i+1), node)
+		made[i] = time.Now()
+		return err
 	})
 	fmt.Printf("%d pods in %.1f s\n", *count, time.Since(began).Seconds())
-	return err
+	if err != nil || *timesFile == "" {
+		return err
+	}
+	var text strings.Builder
+	for i, at := range made {
+		fmt.Fprintf(&text, "%s%d %d\n", *prefix, i+1, at.UnixNano())
+	}
+	return os.WriteFile(*timesFile, []byte(text.String()), 0o600)
+}
+
+// arrivalTimes says when each of them arrives, the same every time; rate 0: at once.
+func arrivalTimes(count int, rate float64, random bool) []time.Duration {
+	times := make([]time.Duration, count)
+	if rate <= 0 {
+		return times
+	}
+	source := rand.New(rand.NewPCG(1, 2))
+	var seconds float64
+	for i := range times {
+		times[i] = time.Duration(seconds * float64(time.Second))
+		if random {
+			seconds += source.ExpFloat64() / rate
+		} else {
+			seconds = float64(i+1) / rate
+		}
+	}
+	return times
 }
 
 // churn keeps about as many pods as it is told: at each tick a pod comes, and when there are enough a bound one goes. Now

@@ -103,7 +103,9 @@ usable() {
   [[ $taints != *node.kubernetes.io/not-ready* ]]
 }
 # more_nodes COUNT: with 8 cpu each, beside the two that are there; they go with the story.
+added=no
 more_nodes() {
+  added=yes
   rigtool nodes --count "$1" --prefix more- --cpu 8 --memory 32Gi >/dev/null
   eventually "$1 more nodes can be used" usable
 }
@@ -206,7 +208,7 @@ end_live() {
   stop_all
   [ -z "$loader" ] || kill "$loader" 2>/dev/null || true
   "$RIG/bin/rigtool" call DELETE "$control/faults" </dev/null >/dev/null 2>&1 || true
-  [ "$crowds" -eq 0 ] || rigtool clear --label crowd --nodes more- >/dev/null 2>&1 || true
+  [ "$crowds$added" = 0no ] || rigtool clear --label crowd --nodes more- >/dev/null 2>&1 || true
   set +e # `end` is to see the code
   (exit "$code")
   end

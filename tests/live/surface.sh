@@ -45,7 +45,9 @@ ask() {
 same() { diff "$LOGS/stock/$1" "$LOGS/berth/$1"; }
 
 token=$(kubectl create token default)
-start_stock stock
+# It is told what Berth is told, or its configuration would differ.
+# shellcheck disable=SC2086
+start_stock stock ${BERTH_OPTIONS-}
 eventually "kube-scheduler leads" leads stock
 work kube-scheduler
 ask stock

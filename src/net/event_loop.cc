@@ -202,9 +202,8 @@ int EventLoop::Impl::Timeout(std::chrono::nanoseconds longest) const {
   return static_cast<int>(std::clamp<int64_t>(millis, 0, 3'600'000));
 }
 
-// Between two turns: waits while there is no credit for the next, for an answer, or for as long as the news may be left
-// alone, and makes `longest` what is left of it. What is posted while there is no credit wakes nobody, which is the
-// point. False: `longest` is over, and the news may still be left alone.
+// Between two turns: waits until there is credit for the next one, and then for an answer, or for as long as the news
+// may be left alone; makes `longest` what is left of it. False: it is over, and the news may still be left alone.
 bool EventLoop::Impl::Space(std::chrono::nanoseconds& longest, std::chrono::nanoseconds patience) {
   if (spacing.count() == 0 || unfinished || longest.count() == 0) return true;
   const Deadline now = steady_clock::now();
@@ -212,22 +211,22 @@ bool EventLoop::Impl::Space(std::chrono::nanoseconds& longest, std::chrono::nano
     // Turns that were shorter than they paid for leave no debt that would have to be slept off in one piece.
     paid_until = std::min(std::max(paid_until, now) + spacing, now + (kTurnsInARow + 1) * spacing);
   }
-  std::chrono::nanoseconds over = paid_until - now - kTurnsInARow * spacing;
   // The answer is worth a turn of its own: it is what somebody waits for.
   if (expecting || in_haste > 0) patience = expecting ? spacing : spacing.zero();
-  if (patience.count() == 0 && over <= over.zero()) return true;
+  const Deadline credit = paid_until - kTurnsInARow * spacing, news = turn_began + patience, end = now + longest;
+  if (std::max(credit, news) <= now) return true;
   std::unique_lock lock(mutex);
-  // Nothing is kept from being sent for the sake of an answer or of news.
-  for_news = over <= over.zero();
-  if (posted.empty()) over = std::max<std::chrono::nanoseconds>(over, turn_began + patience - now);
-  bool told = over <= over.zero();
-  if (!told)
-    told = wakers.wait_for(lock, std::min(over, longest), [this] { return woken || (for_news && !posted.empty()); });
-  for_news = false;
+  // What is posted while there is no credit wakes nobody, which is the point.
+  bool told = credit > now && wakers.wait_until(lock, std::min(credit, end), [this] { return woken; });
+  if (!told && credit <= end) {
+    // Nothing is kept from being sent for the sake of an answer or of news.
+    for_news = true;
+    told = wakers.wait_until(lock, std::min(news, end), [this] { return woken || !posted.empty(); });
+    for_news = false;
+  }
   lock.unlock();
-  const bool early = !told && over > longest;
-  longest = std::max<std::chrono::nanoseconds>(longest - (steady_clock::now() - now), over.zero());
-  return !early;
+  longest = std::max<std::chrono::nanoseconds>(end - steady_clock::now(), spacing.zero());
+  return told || std::max(credit, news) <= end;
 }
 
 // False: it has ended.

@@ -78,6 +78,37 @@ TEST(EventLoop, NewsMayBeLeftAloneForAWhile) {
   ::close(ends[1]);
 }
 
+TEST(EventLoop, WithoutCreditItWaitsForThatAndThenForNews) {
+  EventLoop loop;
+  loop.set_spacing(Duration::Millis(200));
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_NONBLOCK), 0);
+  Watch watch(loop, ends[0]);
+  bool readable = false;
+  NoteReadable(&watch, &readable);
+  // As many turns as are taken without delay. Where the machine is too slow for that there is credit left, and the rest
+  // holds all the same.
+  for (int i = 0; i < 9; ++i) {
+    loop.Post([] {});
+    loop.Turn(kLong, {});
+  }
+  ASSERT_EQ(::write(ends[1], "x", 1), 1);
+  loop.Turn(std::chrono::milliseconds(1), kLong);
+  EXPECT_FALSE(readable) << "the owner has something else to do";
+  bool ran = false;
+  std::thread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    loop.Post([&] { ran = true; });
+  });
+  const auto began = std::chrono::steady_clock::now();
+  loop.Turn(kLong, kLong);
+  EXPECT_LT(std::chrono::steady_clock::now() - began, kLong / 2) << "what is posted waits for credit, not for news";
+  other.join();
+  EXPECT_TRUE(ran);
+  EXPECT_TRUE(readable);
+  ::close(ends[1]);
+}
+
 Task<> WaitToWrite(Watch* watch) { co_await watch->Wait(Watch::For::kWrite); }
 
 TEST(EventLoop, NewsIsNotLeftAloneWhileSomethingTakesSeveralExchanges) {
@@ -119,6 +150,8 @@ TEST(EventLoop, NewsIsNotLeftAloneWhileSomethingTakesSeveralExchanges) {
   ASSERT_TRUE(tell());
   loop.Turn(std::chrono::milliseconds(1), kLong);
   EXPECT_FALSE(readable) << "nobody waits any more";
+  loop.Turn({}, {});
+  EXPECT_TRUE(readable);
   ::close(ends[1]);
   ::close(full[0]);
 }

@@ -105,7 +105,8 @@ class Inbox {
     std::lock_guard lock(mutex_);
     return letters_.empty();
   }
-  // Until there is a letter or the time is over; true: there is one. `patience`: as the guest's turn has it.
+  // Until there is a letter or the time is over; true: there is one. `patience`: as the guest's turn has it, the first
+  // one's. What follows a turn that posts nothing (a part of an event, a sign of life) is not waited for once more.
   bool WaitFor(std::chrono::nanoseconds timeout, std::chrono::nanoseconds patience = {}) {
     if (guest_ != nullptr) return WaitWithGuest(timeout, patience);
     std::unique_lock lock(mutex_);
@@ -121,7 +122,7 @@ class Inbox {
     const auto began = std::chrono::steady_clock::now();
     for (auto left = timeout; empty(); left = timeout - (last_turn_ - began)) {
       if (left.count() <= 0) return false;
-      TakeTurn(left, patience);
+      TakeTurn(left, std::exchange(patience, std::chrono::nanoseconds::zero()));
     }
     return true;
   }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "util/run_loop.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <thread>
+#include <vector>
 
 #include "util/steady_clock.h"
 #include "util/timer_queue.h"
@@ -64,6 +67,34 @@ TEST_F(RunLoopTest, ATimerEndsTheSleepAndSleepingIsNotBusy) {
 TEST_F(RunLoopTest, WhatIsDueAlreadyIsNotSleptOver) {
   timers_.At(Time{}, [&] { timers_.At(Time{}, [&] { loop_.Stop(); }); });
   Run();
+}
+
+// Notes how patient the loop is when it waits, and stops it the second time.
+class NotingGuest final : public Inbox::Guest {
+ public:
+  NotingGuest(Inbox& inbox, RunLoop& loop) : inbox_(inbox), loop_(loop) {}
+  std::vector<std::chrono::nanoseconds> noted;
+
+  void Turn(std::chrono::nanoseconds longest, std::chrono::nanoseconds patience) override {
+    if (longest.count() == 0) return;  // the owner works, and lets it in meanwhile
+    noted.push_back(patience);
+    inbox_.Post([] {});
+    if (noted.size() == 2) loop_.Stop();
+  }
+  void Wake() override {}
+
+ private:
+  Inbox& inbox_;
+  RunLoop& loop_;
+};
+
+TEST_F(RunLoopTest, TheGuestHearsHowLongItsNewsMayWait) {
+  NotingGuest guest(inbox_, loop_);
+  inbox_.set_guest(&guest);
+  int64_t asked = 0;
+  loop_.Run([this] { return Work(); }, [this] { return timers_.Next(); }, [&] { return Duration::Millis(++asked); });
+  inbox_.set_guest(nullptr);
+  EXPECT_THAT(guest.noted, ::testing::ElementsAre(std::chrono::milliseconds(1), std::chrono::milliseconds(2)));
 }
 
 TEST_F(RunLoopTest, StoppedBeforeItRunsItDoesNothing) {

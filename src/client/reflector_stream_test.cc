@@ -54,11 +54,13 @@ TEST_F(StreamedReflectorTest, AllThatIsThereIsToldWhenItIsComplete) {
   Added(MakeObject("a", 3));
   EXPECT_FALSE(reflector_->synced());
   EXPECT_FALSE(reflector_->watching());
+  EXPECT_TRUE(reflector_->listing());
   EXPECT_FALSE(reflector_->heard());
   EXPECT_THAT(diary_.Take(), IsEmpty());
   Complete("10");
   EXPECT_TRUE(reflector_->synced());
   EXPECT_TRUE(reflector_->watching());
+  EXPECT_FALSE(reflector_->listing());
   EXPECT_TRUE(reflector_->heard());
   EXPECT_TRUE(timers_.empty());
   EXPECT_THAT(diary_.Take(), ElementsAre("add b/u@7", "add a/u@3"));

@@ -18,10 +18,12 @@ using ::testing::IsEmpty;
 TEST_F(ReflectorTest, ListsThenWatchesFromThere) {
   EXPECT_FALSE(reflector_->synced());
   EXPECT_FALSE(reflector_->watching());
+  EXPECT_TRUE(reflector_->listing());
   ASSERT_EQ(api_.lists.size(), 1u);
   Listed("10", {MakeObject("a", 3), MakeObject("b", 7)});
   EXPECT_TRUE(reflector_->synced());
   EXPECT_TRUE(reflector_->watching());
+  EXPECT_FALSE(reflector_->listing());
   EXPECT_THAT(diary_.Take(), ElementsAre("add a/u@3", "add b/u@7"));
   ASSERT_EQ(api_.watches.size(), 1u);
   EXPECT_EQ(api_.watches[0].from, "10");
@@ -274,8 +276,11 @@ TEST_F(ReflectorTest, AGroupThatTheServerDoesNotHaveHasNoObjectsAndIsAskedForAga
   EXPECT_EQ(complaints.back(),
             "cannot list objects of kind DeviceClass, so there are none; will ask again: " + missing);
   // Not said every time, though known.
+  EXPECT_FALSE(reflector_->listing()) << "it may never be there";
   Pass(Duration::Seconds(60));
+  EXPECT_TRUE(reflector_->listing());
   ListFails(404, missing.substr(4));
+  EXPECT_FALSE(reflector_->listing());
   EXPECT_EQ(complaints.size(), 3u);
   EXPECT_NE(reflector_->problem(), "");
   // It is installed later.

@@ -141,6 +141,12 @@ class FakeApi final : public client::ClusterApi {
     watches_[kind] = open;
     return std::make_unique<FakeWatch>(std::move(open));
   }
+  // The server ends a watch.
+  void EndWatch(Kind kind, const ApiStatus& status) {
+    inbox_.Post([watch = watches_[kind], status] {
+      if (const auto open = watch.lock()) open->closed(status);
+    });
+  }
   void GetPod(const std::string& ns, const std::string& name,
               std::function<void(const ApiStatus&, Ptr<Pod>)> done) override {
     gets.push_back({ns, name, std::move(done)});

@@ -216,9 +216,12 @@ bool Scheduler::Impl::idle() const {
 }
 
 bool Scheduler::Impl::waits_for_news() const {
-  // A pod that is still active has been held back; one that is nominated waits for others to end.
-  return !synced() || core.queue->counts().active > 0 || bindings.size() > 0 || !evictions.empty() ||
-         core.state.nomination_count() > 0 || !statuses.empty() || consultations.size() > 0;
+  // A pod that is still active has been held back, one in backoff may be decided at any time, and one that is nominated
+  // waits for others to end.
+  const queue::SchedulingQueue::Counts counts = core.queue->counts();
+  return !synced() || counts.active + counts.backoff + counts.error_backoff > 0 || bindings.size() > 0 ||
+         !evictions.empty() || core.state.nomination_count() > 0 || !statuses.empty() || consultations.size() > 0 ||
+         std::any_of(reflectors.begin(), reflectors.end(), [](const auto& r) { return r && r->listing(); });
 }
 
 void Scheduler::Impl::TakeActivations() {

@@ -217,7 +217,8 @@ class Scheduler {
   bool attempted_first() const;
   // When there will be something to do if no letter arrives before; TimerQueue::kNever when nothing is planned.
   Time NextWake() const;
-  // Whether anything but answers to events is waited for: what the cluster says next should be heard at once.
+  // What the cluster says next should be heard at once: a list or an answer is waited for, other than to an event, or
+  // a pod may be decided before anything is heard.
   bool waits_for_news() const;
   // From now on no pod is decided and nothing more is written to pods; of attempts that fail there is neither an event
   // nor a condition. For whoever

@@ -92,6 +92,36 @@ TEST_F(SchedulerLimitsTest, OnlyAnswersToEventsMayBeHeardLater) {
   EXPECT_TRUE(scheduler_->waits_for_news()) << "its victim has not ended yet";
 }
 
+TEST_F(SchedulerLimitsTest, NewsOfPodsInBackoffAndOfListsIsNotHeardLater) {
+  Start({"n1"});
+  Put(Wants("large", "2"));
+  AcceptAll();
+  EXPECT_FALSE(scheduler_->waits_for_news()) << "only news can help it";
+  Put(Wants("a", "100m"));
+  AnswerBind({403, "forbidden"});
+  api_.AcceptPatch();
+  Run();
+  EXPECT_EQ(scheduler_->queue().counts().error_backoff, 1u);
+  EXPECT_TRUE(scheduler_->waits_for_news()) << "it is tried again whether anything is heard or not";
+  Wait(Duration::Seconds(60));
+  AcceptAll();
+  EXPECT_THAT(journal_.bound, SizeIs(1));
+  EXPECT_FALSE(scheduler_->waits_for_news());
+  api_.held = Kind::kNode;
+  api_.EndWatch(Kind::kNode, {410, "too old"});
+  Run();
+  EXPECT_TRUE(scheduler_->synced());
+  EXPECT_TRUE(scheduler_->waits_for_news()) << "nodes are listed anew";
+  ASSERT_TRUE(api_.held_list);
+  inbox_.Post(std::move(api_.held_list));
+  Run();
+  EXPECT_FALSE(scheduler_->waits_for_news());
+  api_.EndWatch(Kind::kNode, {403, "forbidden"});
+  Run();
+  EXPECT_FALSE(scheduler_->reflector(Kind::kNode).watching());
+  EXPECT_FALSE(scheduler_->waits_for_news()) << "there is nothing to hear before it is tried again";
+}
+
 TEST_F(SchedulerLimitsTest, APodIsTriedForTheFirstTimeOnce) {
   Start({"n1"});
   int tries = 0, first_tries = 0;

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "cli/run_scheduler.h"
 #include "config/feature_gates.h"
 
 namespace berth::cli {
@@ -300,6 +301,9 @@ TEST(SchedulerFlagsTest, HowLongPodsOfAStreamWaitIsOurOwnFlag) {
     EXPECT_THAT(parsed.error().text(), HasSubstr("\"" + value + "\": must be from 0 to 1s"));
   }
   EXPECT_FALSE(ParseSchedulerFlags({"--gather-pods=soon"}).ok());
+  LoadedScheduler loaded;
+  loaded.flags = Parse({"--gather-pods=50ms"});
+  EXPECT_EQ(ProcessOptionsOf(loaded, Registry()).gather.ns, Duration::Millis(50).ns);
 }
 
 TEST(SchedulerFlagsTest, WhatIsWrongWithCallsOfExtendersIsNamed) {

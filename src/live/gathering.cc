@@ -2,48 +2,104 @@
 #include "live/gathering.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace berth::live {
 namespace {
 
-constexpr Duration kWindow = Duration::Millis(500);
-// By then both windows before the present one are of the stream.
-constexpr int64_t kWindowsToJudge = 3;
-// A stream that has lasted so long is one.
-constexpr int64_t kWindowsToTrust = 20;
+constexpr int64_t kWindowNs = Gathering::kWindow.ns;
 
 }  // namespace
 
-void Gathering::Roll(Time now) {
-  const int64_t windows = (now - began_).ns / kWindow.ns;
-  if (windows <= 0) return;
-  for (int64_t i = 0; i < std::min<int64_t>(windows, 3); ++i) tried_ = {0, tried_[0], tried_[1]};
-  began_ = began_ + Duration{windows * kWindow.ns};
-  windows_ += windows;
-}
-
-void Gathering::Tried(Time now) {
-  Roll(now);
-  ++tried_[0];
-}
-
-Duration Gathering::Patience(Time now) {
-  if (longest_.ns <= 0) return {};
-  Roll(now);
-  const size_t fewest = std::min(tried_[1], tried_[2]);
-  if (!streaming_) {
-    if (fewest < kStream || now < paused_until_) return {};
-    streaming_ = true;
-    at_first_ = lately();
-    windows_ = 0;
-  } else if (fewest < kStream / 2 || (windows_ >= kWindowsToJudge && lately() < at_first_ * 3 / 4)) {
-    streaming_ = false;
-    if (windows_ >= kWindowsToTrust) pause_ = kFirstPause;
-    paused_until_ = now + pause_;
-    pause_ = std::min(Duration{2 * pause_.ns}, kLongestPause);
-    return {};
+void Gathering::EndWindows(Time now) {
+  if (longest_.ns <= 0) return;
+  for (int64_t left = (now - began_).ns / kWindowNs; left > 0; --left) {
+    // Of a long time without pods only the end matters: a pause may be over.
+    if (phase_ != Phase::kGathering && pods_ + lately() == 0) {
+      began_ = began_ + Duration{(left - 1) * kWindowNs};
+      left = 1;
+    }
+    began_ = began_ + kWindow;
+    last_ = {pods_, last_[0], last_[1]};
+    pods_ = 0;
+    ++windows_;
+    EndWindow();
   }
-  return Duration{std::min(longest_.ns, kEnough * 2 * kWindow.ns / static_cast<int64_t>(lately()))};
+}
+
+void Gathering::EndWindow() {
+  switch (phase_) {
+    case Phase::kWatching:
+      return Watched();
+    case Phase::kGathering:
+      return Gathered();
+    case Phase::kPausing:
+      if (began_ >= paused_until_) Enter(Phase::kWatching);
+      return;
+  }
+}
+
+void Gathering::Watched() {
+  if (last_[0] < (compares_ ? kStream / 2 : kStream)) return compares_ ? Pause() : Enter(Phase::kWatching);
+  if (windows_ < 1 + last_.size()) return;
+  if (compares_) {
+    if (slowed_down()) return Pause();
+    span_ = std::min(2 * span_, kLongestSpan);
+    pause_ = kFirstPause;
+  }
+  plain_ = lately();
+  gathered_ = 0;
+  Enter(Phase::kGathering);
+  SetPatience();
+}
+
+void Gathering::Gathered() {
+  gathered_ += last_[0];
+  // Long before the end of the span, where it is plain to see.
+  if (windows_ >= last_.size() && 2 * lately() < plain_) return Pause();
+  if (windows_ < span_) return SetPatience();
+  compares_ = true;
+  Enter(Phase::kWatching);
+}
+
+// By a quarter or more, compared with the time before the span and that after it: either alone is so short that chance
+// would often end a stream of pods that come as they like.
+bool Gathering::slowed_down() const {
+  const size_t watched = plain_ + lately(), windows = 2 * last_.size();
+  return gathered_ * windows * 4 < watched * span_ * 3;
+}
+
+void Gathering::SetPatience() {
+  const int64_t enough = kEnough * kWindowNs * static_cast<int64_t>(last_.size()) / static_cast<int64_t>(lately());
+  patience_ = Duration{std::min(longest_.ns, enough)};
+}
+
+void Gathering::Pause() {
+  compares_ = false;
+  span_ = kFirstSpan;
+  paused_until_ = began_ + pause_;
+  pause_ = std::min(Duration{2 * pause_.ns}, kLongestPause);
+  Enter(Phase::kPausing);
+}
+
+void Gathering::Enter(Phase phase) {
+  phase_ = phase;
+  windows_ = 0;
+  patience_ = {};
+}
+
+size_t Gathering::lately() const { return std::accumulate(last_.begin(), last_.end(), size_t{0}); }
+
+void NoteTry(Gathering& gathering, const cycle::Scheduler& scheduler, bool leads, Time now) {
+  // What is tried again has not just arrived, and says nothing of those that will.
+  if (leads && scheduler.attempted_first()) gathering.Tried(now);
+}
+
+Duration PatienceOf(Gathering& gathering, const cycle::Scheduler& scheduler, bool leads, Time now) {
+  const Duration patience = gathering.Patience(now);
+  // Most of the time there is no stream, and nothing else has to be looked at.
+  if (patience.ns == 0 || !leads || scheduler.waits_for_news()) return {};
+  return patience;
 }
 
 }  // namespace berth::live

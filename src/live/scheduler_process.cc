@@ -304,7 +304,7 @@ bool SchedulerProcess::Work() {
   if (phase_ == Phase::kLeading && elector_ && !elector_->leading())
     while (timers_.RunOne(now)) worked = true;
   worked |= phase_ == Phase::kLeading ? scheduler_->RunOnce() : scheduler_->Apply();
-  if (phase_ == Phase::kLeading && scheduler_->attempted_first()) gathering_.Tried(now);
+  NoteTry(gathering_, *scheduler_, phase_ == Phase::kLeading, now);
   while (timers_.RunOne(now)) worked = true;
   if (!synced_) SayPopulated();
   if (!synced_ && scheduler_->synced() && phase_ < Phase::kStopping) Synced();
@@ -312,7 +312,7 @@ bool SchedulerProcess::Work() {
   owes_refresh_ |= worked;
   if (owes_refresh_ && now - refreshed_ >= kRefreshEvery) Refresh();
   const bool more = worked && phase_ != Phase::kEnded;
-  if (!more) may_wait_ = Patience();
+  if (!more) may_wait_ = PatienceOf(gathering_, *scheduler_, phase_ == Phase::kLeading, clock_.Now());
   return more;
 }
 
@@ -322,11 +322,6 @@ Time SchedulerProcess::NextWake() const {
   if (owes_refresh_) next = std::min(next, refreshed_ + kRefreshEvery + may_wait_);
   if (phase_ == Phase::kStopping || phase_ == Phase::kReleasing) next = std::min(next, patience_);
   return next;
-}
-
-Duration SchedulerProcess::Patience() {
-  if (phase_ != Phase::kLeading || scheduler_->waits_for_news()) return {};
-  return gathering_.Patience(clock_.Now());
 }
 
 void SchedulerProcess::StartWatching() {

@@ -102,7 +102,6 @@ class SchedulerProcess {
   // One round of the loop; true: there may be more to do at once.
   bool Work();
   Time NextWake() const;
-  Duration Patience();
   void StartWatching();
   // Says of each kind, once, that its first list is in.
   void SayPopulated();

@@ -287,7 +287,7 @@ TEST(SchedulerFlagsTest, CallsOfExtendersAtATimeAreOurOwnFlag) {
 }
 
 TEST(SchedulerFlagsTest, HowLongPodsOfAStreamWaitIsOurOwnFlag) {
-  EXPECT_EQ(Parse({}).own.gather_pods.ns, Duration::Millis(150).ns);
+  EXPECT_EQ(Parse({}).own.gather_pods.ns, Duration::Millis(100).ns);
   const SchedulerFlags flags = Parse({"--gather-pods=0"});
   EXPECT_EQ(flags.own.gather_pods.ns, 0);
   EXPECT_EQ(Shown(flags, "gather-pods"), "0s");

@@ -377,7 +377,10 @@ void MemoryRun::RefreshBlocks() {
     if (invalid == nullptr) return;
     b = static_cast<size_t>(static_cast<const uint8_t*>(invalid) - blocks.valid.data());
     blocks.valid[b] = 1;
-    const size_t begin = b << class_.block_shift, end = std::min((b + 1) << class_.block_shift, class_.fixed.size());
+    // Rows after the last node's have no rank: pods are there whose node is unknown, and nobody is placed there.
+    const size_t begin = b << class_.block_shift, end = std::min((b + 1) << class_.block_shift, ranks.size());
+    blocks.best[b] = kUnscored;
+    if (begin >= end) continue;
     const PodClass::Total* const fixed = class_.fixed.data() + begin;
     blocks.best[b] = BestOf(fixed, end - begin);
     const BestRank first = FirstOfBest(fixed, ranks.data() + begin, blocks.best[b], end - begin);

@@ -77,6 +77,24 @@ TEST(MemoryTest, AClassIsKeptFromItsSecondPodOn) {
   }
 }
 
+TEST(MemoryTest, RowsWithoutANodeMayBeTheLastOnes) {
+  MemoryWorld world(1);
+  world.affinity = false;
+  int pods = 0;
+  const auto decide = [&] {
+    const std::string name = "p" + std::to_string(pods++);
+    world.Decide(std::make_shared<const Pod>(MakePod(name).Uid(name).Request({{"cpu", "1m"}}).Build()));
+  };
+  for (int i = 0; i < 64; ++i) world.AddNode();  // a block
+  for (int i = 0; i < 3; ++i) decide();
+  for (int i = 0; i < 200; ++i) world.AddPodOn("of-nobody-" + std::to_string(i), "unknown-" + std::to_string(i));
+  for (int i = 0; i < 3; ++i) decide();
+  world.AddNode();
+  for (int i = 0; i < 3; ++i) decide();
+  EXPECT_THAT(world.differences, ::testing::IsEmpty());
+  EXPECT_GT(world.engine().memory_stats().hits, 5u);
+}
+
 TEST(MemoryTest, PodsThatNameTheirNodeAreDecidedWithoutALookAtTheOthers) {
   MemoryWorld world(1);
   world.affinity = false;

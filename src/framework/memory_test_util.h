@@ -178,6 +178,12 @@ class MemoryWorld {
     placed_[i] = pod;
   }
 
+  // A pod of somebody else's comes bound to this node, whether there is one or not.
+  void AddPodOn(const std::string& name, const std::string& node) {
+    const Pod pod = MakePod(name).Uid(name).OnNode(node).Request({{"cpu", "1m"}}).Build();
+    ASSERT_TRUE(state_.AddPod(std::make_shared<const Pod>(pod)).ok());
+  }
+
   // What others do: a pod that comes bound, perhaps to a node nobody knows, changes its labels, or is being deleted.
   void ChangeForeignPod() {
     if (foreign_.empty() || dice_.Chance(50)) {

@@ -59,7 +59,7 @@ class Scheduler::Impl {
   bool RunOnce();
   Time NextWake() const;
   bool idle() const;
-  bool waits_for_news() const;
+  bool waits_for_news(Time until) const;
   // Whether another pod may be decided, or what was decided before has to be taken first.
   bool MayDecide() const {
     if (core.halted || !synced() || !recorder.has_room()) return false;
@@ -215,11 +215,9 @@ bool Scheduler::Impl::idle() const {
          statuses.empty() && consultations.size() == 0 && (!recorder.writer() || recorder.writer()->unwritten() == 0);
 }
 
-bool Scheduler::Impl::waits_for_news() const {
-  // A pod that is still active has been held back, one in backoff may be decided at any time, and one that is nominated
-  // waits for others to end.
-  const queue::SchedulingQueue::Counts counts = core.queue->counts();
-  return !synced() || counts.active + counts.backoff + counts.error_backoff > 0 || bindings.size() > 0 ||
+bool Scheduler::Impl::waits_for_news(Time until) const {
+  // A pod that is still active has been held back, and one that is nominated waits for others to end.
+  return !synced() || core.queue->counts().active > 0 || core.queue->NextWake() <= until || bindings.size() > 0 ||
          !evictions.empty() || core.state.nomination_count() > 0 || !statuses.empty() || consultations.size() > 0 ||
          std::any_of(reflectors.begin(), reflectors.end(), [](const auto& r) { return r && r->listing(); });
 }
@@ -413,7 +411,7 @@ bool Scheduler::attempted() const { return impl_->attempted; }
 bool Scheduler::attempted_first() const { return impl_->attempted_first; }
 Time Scheduler::NextWake() const { return impl_->NextWake(); }
 bool Scheduler::idle() const { return impl_->idle(); }
-bool Scheduler::waits_for_news() const { return impl_->waits_for_news(); }
+bool Scheduler::waits_for_news(Time until) const { return impl_->waits_for_news(until); }
 void Scheduler::Halt() {
   impl_->core.halted = true;
   impl_->core.api.EndPodWrites();

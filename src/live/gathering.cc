@@ -62,8 +62,8 @@ void Gathering::Gathered() {
   Enter(Phase::kWatching);
 }
 
-// By a quarter or more, compared with the time before the span and that after it: either alone is so short that chance
-// would often end a stream of pods that come as they like.
+// By more than a quarter, compared with the time before the span and that after it: either alone is so short that
+// chance would often end a stream of pods that come as they like.
 bool Gathering::slowed_down() const {
   const size_t watched = plain_ + lately(), windows = 2 * last_.size();
   return gathered_ * windows * 4 < watched * span_ * 3;
@@ -98,7 +98,7 @@ void NoteTry(Gathering& gathering, const cycle::Scheduler& scheduler, bool leads
 Duration PatienceOf(Gathering& gathering, const cycle::Scheduler& scheduler, bool leads, Time now) {
   const Duration patience = gathering.Patience(now);
   // Most of the time there is no stream, and nothing else has to be looked at.
-  if (patience.ns == 0 || !leads || scheduler.waits_for_news()) return {};
+  if (patience.ns == 0 || !leads || scheduler.waits_for_news(now + patience)) return {};
   return patience;
 }
 

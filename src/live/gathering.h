@@ -18,8 +18,8 @@ namespace berth::live {
 //
 // Whoever creates a pod when the one before is bound is slowed down by that, and more and more, since fewer pods make
 // for more patience. Such a stream looks like any other until it is tried: after each span of patience come two seconds
-// without, and if the stream was slower by a quarter in the span than before and after it, patience has a pause. Spans
-// that slow nothing down become longer; so do pauses, as long as there is no such span between them.
+// without, and if the stream was slower by more than a quarter in the span than before and after it, patience has a
+// pause. Spans that slow nothing down become longer; so do pauses, as long as there is no such span between them.
 //
 // Thread safety: one thread.
 class Gathering {

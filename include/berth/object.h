@@ -42,7 +42,8 @@ inline std::string& AppendFullName(const ObjectMeta& meta, std::string& to) {
 inline std::string FullName(const ObjectMeta& meta) {
   std::string name;
   name.reserve(meta.namespace_.size() + 1 + meta.name.size());
-  return AppendFullName(meta, name);
+  AppendFullName(meta, name);
+  return name;
 }
 
 struct Namespace {

@@ -2,6 +2,7 @@
 #include "api/pod_parts.h"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "api/proto_fields.h"
@@ -13,6 +14,8 @@ namespace {
 
 constexpr uint32_t kNodeName = 10;  // number of a spec's nodeName
 
+[[maybe_unused]] bool IsNodeName(const ProtoField* field) { return field != nullptr && field->name == "nodeName"; }
+
 }  // namespace
 
 const Pod* PodSpecs::FindLast(std::string_view spec, const ProtoMessage& message,
@@ -23,6 +26,7 @@ const Pod* PodSpecs::FindLast(std::string_view spec, const ProtoMessage& message
   ProtoFields fields(rest);
   std::optional<ProtoValue> name;
   if (fields.Next() && fields.number() == kNodeName) {
+    assert(IsNodeName(message.Find(kNodeName)));
     name = ProtoValue::Of(fields, *message.Find(kNodeName));
     rest.remove_prefix(fields.field().size());
   }
@@ -45,6 +49,7 @@ const Pod* PodSpecs::Find(std::string_view spec, const ProtoMessage& message, st
     if (fields.number() > kNodeName && after.empty()) after = fields.from_here();
     const ProtoField* field = message.Find(fields.number());
     if (!field) continue;
+    assert(IsNodeName(field) == (fields.number() == kNodeName));
     if (fields.number() != kNodeName) {
       gathered.Add(fields.field());
     } else if (!node_name) {

@@ -25,7 +25,7 @@ class PodSpecs {
  public:
   explicit PodSpecs(size_t most = 4096, size_t most_bytes = size_t{4} << 20) : known_(most, most_bytes) {}
 
-  // A pod is going to be read: nothing was found yet. Or what the last Find was about is not to be kept.
+  // A pod is going to be read: nothing was found yet, and what the last Find was about is not kept any more.
   void Begin() { found_ = missed_ = false; }
   bool found() const { return found_; }
   // The pod that was kept with the same spec, without metadata, node and status; null: there is none. Of `spec`, a

@@ -11,7 +11,7 @@
 #   --extender    both ask the Go extender (tests/upstream/goextender), which passes all nodes, about every pod: with names
 #                 (nodeCacheCapable) or complete nodes; both choose for themselves how many nodes they ask about, which is the same
 #   --rate        pods arrive, so many a second, at a scheduler that has started: its CPU per pod from the first of them on, and
-#                 how long they wait, from when the API server has them until the scheduler has heard that they are bound
+#                 how long they wait, from when their creation was answered until the scheduler has heard that they are bound
 #   --random      they arrive independently of each other, not in equal steps
 #   --counts      times that the scheduler went to sleep and system calls as well, per pod; needs perf, which costs both a little
 #   --idle        all pods are bound already; CPU while so many nodes a second report (--heartbeats, 17) for --seconds (60)

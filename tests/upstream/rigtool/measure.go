@@ -148,7 +148,8 @@ func countEvents(client kubernetes.Interface, namespace string) (int, error) {
 	return count, nil
 }
 
-// printWaits says for how long pods waited, from when the API server had them until the scheduler heard that they are bound.
+// printWaits says for how long pods waited, from when their creation was answered until the scheduler heard that they are
+// bound.
 func printWaits(made, bound map[string]time.Time) {
 	var waits []float64
 	for name, at := range made {

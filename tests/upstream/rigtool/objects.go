@@ -291,7 +291,7 @@ func makePods(args []string) error {
 	rate := f.Float64("rate", 0, "at most so many a second; 0: as fast as the server takes them")
 	random := f.Bool("random", false, "with --rate: independent of each other, not one after another in equal steps")
 	onNodes := f.Int("on-nodes", 0, "bound already, in turn to node-1 to node-N")
-	timesFile := f.String("times", "", "a file that says when the API server had each, for measure")
+	timesFile := f.String("times", "", "a file that says when each creation was answered, for measure")
 	client, err := f.connect(args)
 	if err != nil {
 		return err
@@ -299,6 +299,9 @@ func makePods(args []string) error {
 	m, err := maker(client)
 	if err != nil {
 		return err
+	}
+	if *random && *rate <= 0 {
+		return errors.New("--random: goes with --rate")
 	}
 	arrivals := arrivalTimes(*count, *rate, *random)
 	made := make([]time.Time, *count)

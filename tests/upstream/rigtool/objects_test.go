@@ -3,6 +3,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -17,7 +19,7 @@ func TestArrivalTimes(t *testing.T) {
 		if last := times[len(times)-1]; last < 190*time.Second || last > 210*time.Second {
 			t.Errorf("random %v: 10,000 at 50 a second take %v", random, last)
 		}
-		even := times[101]-times[100] == times[100]-times[99]
+		even := (times[101] - times[100] - (times[100] - times[99])).Abs() < time.Microsecond
 		if even == random {
 			t.Errorf("random %v: the steps are even: %v", random, even)
 		}
@@ -33,6 +35,13 @@ func TestArrivalTimes(t *testing.T) {
 func TestReadTimes(t *testing.T) {
 	if times, err := readTimes(""); err != nil || times != nil {
 		t.Errorf("no file: %v, %v", times, err)
+	}
+	file := filepath.Join(t.TempDir(), "times")
+	if err := os.WriteFile(file, []byte("a-1 1500000000\nb 2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if times, err := readTimes(file); err != nil || len(times) != 2 || !times["a-1"].Equal(time.Unix(1, 5e8)) {
+		t.Errorf("%v, %v", times, err)
 	}
 	if _, err := readTimes("objects_test.go"); err == nil {
 		t.Error("a file of something else is read")

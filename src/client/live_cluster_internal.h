@@ -153,9 +153,9 @@ struct LiveCluster::Impl {
     std::string text;
     uint64_t number = 0;
   };
-  std::array<Newest, kKindCount> versions;       // the newest seen of each kind; scheduling thread
-  std::array<bool, kKindCount> too_large{};      // kinds whose lists do not fit into one answer; scheduling thread
-  util::Inbox::Guest* guest = nullptr;           // of the inbox; null: writes have a thread
+  std::array<Newest, kKindCount> versions;   // the newest seen of each kind; scheduling thread
+  std::array<bool, kKindCount> too_large{};  // kinds whose lists do not fit into one answer; scheduling thread
+  util::Inbox::Guest* guest = nullptr;       // of the inbox; null: writes have a thread
   // What comes with a watch, a streamed list included, comes in pieces, between which bindings have their turn.
   ApiRequests& watches() { return options.on_inbox_thread ? *writes : *reads; }
   // Three clients, so that no binding waits until a large list is decoded as a whole, and no lease for bindings and

@@ -83,7 +83,7 @@ class Reflector {
   // A watch is open: no list, no retry is under way.
   bool watching() const { return watch_ != nullptr && !streamed_; }
   // A list has been asked for, and is not in yet. Not while one that failed is about to be asked for again: there is
-  // nothing to hear then, and where the server does not have the kind, or does not let us in, that may be for ever.
+  // nothing to hear then, and where the server lacks the kind, or does not let us in, that may never end.
   bool listing() const { return lists_ > 0 && (streamed_ != nullptr || (watch_ == nullptr && !timer_set_)); }
   Kind kind() const { return kind_; }
   // What we know; null when absent. Valid until the next change.

@@ -74,7 +74,7 @@ TEST(Gathering, AStreamEndsWithinASecondAndAHalf) {
   EXPECT_GT(PatienceMs(gathering, 4400), 0);
   EXPECT_EQ(PatienceMs(gathering, 5500), 0);
   EXPECT_EQ(Course(gathering, 100, 6000, 15'000), Times(18, '-')) << "it may be one of those that wait for their pods";
-  // However long nothing comes, that is no stream that has slowed nothing down, and takes no time to see.
+  // A long silence is not a span that slowed nothing down, and is handled at once.
   constexpr int64_t kLater = 1'000'000'000'000;
   EXPECT_EQ(PatienceMs(gathering, kLater), 0);
   EXPECT_EQ(Course(gathering, 100, kLater, kLater + 4000), "----++++");

@@ -49,7 +49,7 @@ TEST(Http2Frames, SettingsAreAnsweredAndHeardOf) {
 TEST(Http2Frames, AnAnswerIsHeardFromItsHeadToItsEnd) {
   FramesClient client;
   client.Start(2);
-  AnswerEncoder server;
+  OtherDeflater server;
   const auto head = [&](uint32_t stream, int flags = kEndsHead) {
     return HeadersFrame(stream, server.Block({{":status", "200"}, {"content-type", "text/plain"}}), flags);
   };
@@ -99,7 +99,7 @@ TEST(Http2Frames, PaddingAndPrioritiesAreTakenAway) {
 TEST(Http2Frames, AHeadMayComeInPieces) {
   FramesClient client;
   client.Start(1);
-  AnswerEncoder server;
+  OtherDeflater server;
   const std::vector<std::pair<std::string, std::string>> fields = {
       {":status", "200"}, {"long", std::string(300, 'l')}, {"more", "x"}};
   const std::string block = server.Block(fields);
@@ -133,7 +133,7 @@ TEST(Http2Frames, HeadsOfForgottenStreamsKeepTheTableInOrder) {
   client.recorder.act = [&](const std::string& line) {
     if (line == "header 1 :status=200") client.frames.Reset(3, Http2Code::kCancel);
   };
-  AnswerEncoder server;
+  OtherDeflater server;
   const auto head = [&](const std::string& text) {
     return server.Block({{":status", "200"}, {"x-first", text}, {"x-second", text}});
   };

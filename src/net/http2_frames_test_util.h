@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "net/client_exchange.h"
+#include "net/hpack_test_util.h"
 #include "net/http2_frames.h"
 
 namespace berth::net {
@@ -73,32 +74,6 @@ inline std::string PingFrame(std::string_view eight = "12345678", int flags = 0)
 inline constexpr std::string_view kStatus200 = "\x88", kStatus204 = "\x89";
 // Kept in the table as the newest entry, and that entry.
 inline constexpr std::string_view kNewField = "\x40\x01n\x03new", kNewestField = "\xbe";
-
-// Heads of answers, as a server makes them that keeps a table.
-class AnswerEncoder {
- public:
-  AnswerEncoder() { nghttp2_hd_deflate_new(&deflater_, 4096); }
-  ~AnswerEncoder() { nghttp2_hd_deflate_del(deflater_); }
-  AnswerEncoder(const AnswerEncoder&) = delete;
-  AnswerEncoder& operator=(const AnswerEncoder&) = delete;
-
-  std::string Block(std::vector<std::pair<std::string, std::string>> fields) {
-    std::vector<nghttp2_nv> list;
-    for (auto& [name, value] : fields) {
-      list.push_back({reinterpret_cast<uint8_t*>(name.data()), reinterpret_cast<uint8_t*>(value.data()), name.size(),
-                      value.size(), NGHTTP2_NV_FLAG_NONE});
-    }
-    std::string block(nghttp2_hd_deflate_bound(deflater_, list.data(), list.size()), '\0');
-    const ssize_t size = nghttp2_hd_deflate_hd(deflater_, reinterpret_cast<uint8_t*>(block.data()), block.size(),
-                                               list.data(), list.size());
-    EXPECT_GE(size, 0);
-    block.resize(static_cast<size_t>(size));
-    return block;
-  }
-
- private:
-  nghttp2_hd_deflater* deflater_ = nullptr;
-};
 
 // What the client wrote, a line for each frame. Of heads and bodies it has the length.
 inline Lines FramesIn(std::string_view bytes) {
@@ -227,7 +202,7 @@ struct FramesClient {
 
 // Everything that a server may say, to streams 1 to 9.
 inline std::string EverythingAServerMaySay() {
-  AnswerEncoder server;
+  OtherDeflater server;
   const std::string head = server.Block({{":status", "200"}, {"content-type", "application/json"}});
   const std::string same = server.Block({{":status", "200"}, {"content-type", "application/json"}});
   const std::string padding(3, '\0');

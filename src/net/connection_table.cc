@@ -109,7 +109,7 @@ void ConnectionTable::Remove(Place& place) {
   --open_;
 }
 
-ConnectionTable::Entry ConnectionTable::Admit(Place& place, bool with_body) {
+ConnectionTable::Entry ConnectionTable::Admit(Place& place, First first) {
   const std::lock_guard lock(mutex_);
   if (place.out) return Entry::kEvicted;
   if (served_ >= limits_.served) {
@@ -117,7 +117,7 @@ ConnectionTable::Entry ConnectionTable::Admit(Place& place, bool with_body) {
       Evict(*idle_.first);
     } else if (waiting_.first != nullptr) {
       Evict(*waiting_.first);
-    } else if (with_body) {
+    } else if (first != First::kWithoutBody) {
       return Entry::kRefused;
     } else {
       place.phase = Phase::kGuest;  // in the same list, where it was
@@ -125,7 +125,7 @@ ConnectionTable::Entry ConnectionTable::Admit(Place& place, bool with_body) {
     }
   }
   Leave(place);
-  Enter(place, Phase::kWaiting);
+  Enter(place, first == First::kBegun ? Phase::kWaiting : Phase::kWorking);
   return Entry::kServed;
 }
 

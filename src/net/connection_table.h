@@ -47,6 +47,8 @@ class ConnectionTable {
     Place *previous = nullptr, *next = nullptr;  // in the list of its phase
   };
   enum class Entry { kServed, kGuest, kRefused, kEvicted };
+  // What is there of a first request. kBegun: its body is yet to come, or the rest of it.
+  enum class First { kWithoutBody, kWhole, kBegun };
 
   explicit ConnectionTable(const ConnectionLimits& limits) : limits_(limits) {}
   ConnectionTable(const ConnectionTable&) = delete;
@@ -59,8 +61,9 @@ class ConnectionTable {
   void Forget();
   void Add(Place& place);
   void Remove(Place& place);
-  // Its first request has come.
-  Entry Admit(Place& place, bool with_body);
+  // Its first request has come. Becomes kWaiting if the request has only begun, kWorking if all of it is there: nobody
+  // waits for that one, so another that is admitted at the same moment, on another thread, cannot push it out.
+  Entry Admit(Place& place, First first);
   // False: it was evicted. A guest stays one. REQUIRES: admitted; not to kUnserved or kGuest.
   bool Move(Place& place, Phase phase);
   // Out of descriptors, whatever the limits say: the one that has been idle or silent for longest goes.

@@ -14,6 +14,7 @@ namespace berth::net {
 namespace {
 
 using Entry = ConnectionTable::Entry;
+using First = ConnectionTable::First;
 using Phase = ConnectionTable::Phase;
 
 // Connections a, b, c … of one table, and who of them had to go.
@@ -37,7 +38,7 @@ class Crowd {
   // One whose first request has come.
   ConnectionTable::Place& Serve(Phase phase) {
     ConnectionTable::Place& place = Come();
-    EXPECT_EQ(table.Admit(place, true), Entry::kServed);
+    EXPECT_EQ(table.Admit(place, First::kBegun), Entry::kServed);
     EXPECT_TRUE(table.Move(place, phase));
     return place;
   }
@@ -92,11 +93,11 @@ TEST(ConnectionTable, WithoutIdleOnesTheOneWeWaitForLongestGoes) {
 
 TEST(ConnectionTable, WhileAllWaitForUsProbesAreGuestsAndOthersAreRefused) {
   Crowd crowd({2, 2});
-  crowd.Serve(Phase::kWorking);                                       // a
-  crowd.Serve(Phase::kWorking);                                       // b
-  EXPECT_EQ(crowd.table.Admit(crowd.Come(), true), Entry::kRefused);  // c
-  ConnectionTable::Place& probe = crowd.Come();                       // d
-  EXPECT_EQ(crowd.table.Admit(probe, false), Entry::kGuest);
+  crowd.Serve(Phase::kWorking);                                                // a
+  crowd.Serve(Phase::kWorking);                                                // b
+  EXPECT_EQ(crowd.table.Admit(crowd.Come(), First::kWhole), Entry::kRefused);  // c
+  ConnectionTable::Place& probe = crowd.Come();                                // d
+  EXPECT_EQ(crowd.table.Admit(probe, First::kWithoutBody), Entry::kGuest);
   EXPECT_TRUE(crowd.table.Move(probe, Phase::kWorking));
   EXPECT_EQ(crowd.gone, "");
   // Guests count as those without a request do: they cannot keep each other out either.
@@ -107,6 +108,15 @@ TEST(ConnectionTable, WhileAllWaitForUsProbesAreGuestsAndOthersAreRefused) {
   EXPECT_FALSE(crowd.table.Move(probe, Phase::kWaiting));
 }
 
+TEST(ConnectionTable, WhatHasComeWholeDoesNotGoForThoseWhoHaveBegun) {
+  Crowd crowd({3, 3});
+  crowd.Serve(Phase::kWorking);                                                     // a
+  EXPECT_EQ(crowd.table.Admit(crowd.Come(), First::kWithoutBody), Entry::kServed);  // b, a probe
+  EXPECT_EQ(crowd.table.Admit(crowd.Come(), First::kWhole), Entry::kServed);        // c
+  EXPECT_EQ(crowd.table.Admit(crowd.Come(), First::kBegun), Entry::kRefused);       // d
+  EXPECT_EQ(crowd.gone, "");
+}
+
 TEST(ConnectionTable, PlacesComeBack) {
   Crowd crowd({1, 1});
   for (int i = 0; i < 5; ++i) {
@@ -114,7 +124,7 @@ TEST(ConnectionTable, PlacesComeBack) {
     place.evict = [] { ADD_FAILURE() << "there is room"; };
     crowd.table.Announce();
     crowd.table.Add(place);
-    EXPECT_EQ(crowd.table.Admit(place, true), Entry::kServed);
+    EXPECT_EQ(crowd.table.Admit(place, First::kBegun), Entry::kServed);
     EXPECT_TRUE(crowd.table.Move(place, Phase::kWorking));
     crowd.table.Remove(place);
   }
@@ -130,7 +140,7 @@ TEST(ConnectionTable, WhoHasNoPlaceYetPushesNobodyOut) {
   for (int i = 0; i < 3; ++i) crowd.table.Announce();
   ConnectionTable::Place& probe = crowd.Come();  // a
   EXPECT_EQ(crowd.gone, "");
-  EXPECT_EQ(crowd.table.Admit(probe, false), Entry::kServed);
+  EXPECT_EQ(crowd.table.Admit(probe, First::kWithoutBody), Entry::kServed);
   for (int i = 0; i < 3; ++i) crowd.table.Forget();
 }
 
@@ -173,8 +183,8 @@ TEST(ConnectionTable, ManyThreadsComeAndGo) {
           place.evict = [] {};
           table.Announce();
           table.Add(place);
-          if (table.Admit(place, i % 2 == 0) == Entry::kServed && table.Move(place, Phase::kWorking) &&
-              table.Move(place, Phase::kIdle)) {
+          if (table.Admit(place, i % 2 == 0 ? First::kBegun : First::kWithoutBody) == Entry::kServed &&
+              table.Move(place, Phase::kWorking) && table.Move(place, Phase::kIdle)) {
             ++served;
           }
         }

@@ -193,9 +193,9 @@ Task<void> ServerConnection::Serve() {
       break;
     }
     if (status == 0) status = CheckHead(parser.head(), &request);
-    if (status == 0 && first) status = Admit(parser.head(), &guest);
     // A body that is there already is not waited for.
     const bool whole = !parser.head().chunked && parser.head().content_length.value_or(0) <= input_.view().size();
+    if (status == 0 && first) status = Admit(parser.head(), whole, &guest);
     if (status == 0 && !whole && !shared_->table.Move(place_, Phase::kWaiting)) status = kGone;
     if (status == 0) status = co_await ReceiveBody(&parser, &request, &slot->charge);
     if (status == 0 && !shared_->table.Move(place_, Phase::kWorking)) status = kGone;
@@ -251,9 +251,10 @@ Task<void> ServerConnection::Serve() {
   if (stream_.tls() != nullptr) stream_.tls()->Shutdown();
 }
 
-int ServerConnection::Admit(const MessageHead& head, bool* guest) {
+int ServerConnection::Admit(const MessageHead& head, bool whole, bool* guest) {
+  using First = ConnectionTable::First;
   const bool with_body = head.chunked || head.content_length.value_or(0) > 0;
-  switch (shared_->table.Admit(place_, with_body)) {
+  switch (shared_->table.Admit(place_, !with_body ? First::kWithoutBody : whole ? First::kWhole : First::kBegun)) {
     case ConnectionTable::Entry::kServed:
       return 0;
     case ConnectionTable::Entry::kGuest:

@@ -140,7 +140,7 @@ class ServerConnection {
   // 0, a status to refuse with, or kGone.
   Task<int> ReadHead(MessageParser* parser, bool first);
   // The same for a request whose head is there; a guest's connection is closed once it is answered.
-  int Admit(const MessageHead& head, bool* guest);
+  int Admit(const MessageHead& head, bool whole, bool* guest);
   int CheckHead(const MessageHead& head, HttpRequest* request);
   Task<int> ReceiveBody(MessageParser* parser, HttpRequest* request, ByteCharge* charge);
   Task<int> ReceiveChunks(MessageParser* parser, HttpRequest* request, ByteCharge* charge);

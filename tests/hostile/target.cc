@@ -67,6 +67,7 @@ Answer Target::Receive(net::RawConnection& connection, net::Deadline deadline) {
       answer.problem = "no answer, and no end, in time";
       return answer;
     }
+    if (!piece.ok()) answer.end = piece.error().text();
     if (!piece.ok() || piece->empty()) break;
     text += *piece;
     const size_t head = text.find("\r\n\r\n");
@@ -95,6 +96,7 @@ std::string Target::Unhealthy() const {
   }
   const Duration took{std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count()};
   if (!answer.problem.empty()) return "/healthz: " + answer.problem;
+  if (answer.status == 0) return "/healthz: no answer on its connection: " + answer.end;
   if (answer.status != 200) return "/healthz is " + std::to_string(answer.status);
   slowest_ = std::max(slowest_, took);
   if (took > options_.answer_within) return "/healthz took " + std::to_string(took.ns / 1'000'000) + " ms";

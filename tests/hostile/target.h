@@ -27,8 +27,9 @@ struct TargetOptions {
 // The answer to one request. Status 0: the connection ended without one.
 struct Answer {
   int status = 0;
-  std::string text;     // all of it
-  std::string problem;  // not empty: neither an answer nor an end in time
+  std::string text;                   // all of it
+  std::string problem;                // not empty: neither an answer nor an end in time
+  std::string end = "it was closed";  // how the connection ended, where that was within the answer or before it
 };
 
 using Connection = std::unique_ptr<net::RawConnection>;

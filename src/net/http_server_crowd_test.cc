@@ -161,6 +161,19 @@ TEST(HttpServerCrowd, WhoDoesNotSendItsBodyOrReadItsAnswerMakesRoom) {
   }
 }
 
+TEST(HttpServerCrowd, WhoIsRefusedMakesRoom) {
+  ServerOptions options = Small(1, 10);
+  options.max_total_bytes = 1;  // no body has room
+  const auto server = Start(options, [](const HttpRequest&, const Respond& respond) { respond(Said("ok")); });
+  RawClient first(server->port()), second(server->port());
+  for (RawClient* client : {&first, &second}) {
+    client->Send("POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc");
+    const std::string answer = client->ReadUntil("requests");
+    EXPECT_EQ(StatusOf(answer), 503);
+    EXPECT_NE(answer.find("too many large requests"), std::string::npos) << answer;
+  }
+}
+
 // Lets the process have no descriptor more than it has, and one that the test can free.
 class NoDescriptors {
  public:

@@ -197,8 +197,11 @@ Task<void> ServerConnection::Serve() {
     const bool whole = !parser.head().chunked && parser.head().content_length.value_or(0) <= input_.view().size();
     if (status == 0 && first) status = Admit(parser.head(), whole, &guest);
     if (status == 0 && !whole && !shared_->table.Move(place_, Phase::kWaiting)) status = kGone;
-    if (status == 0) status = co_await ReceiveBody(&parser, &request, &slot->charge);
-    if (status == 0 && !shared_->table.Move(place_, Phase::kWorking)) status = kGone;
+    if (status == 0) {
+      status = co_await ReceiveBody(&parser, &request, &slot->charge);
+      // Nobody works for one that is refused.
+      if (!shared_->table.Move(place_, status == 0 ? Phase::kWorking : Phase::kWaiting)) status = kGone;
+    }
     if (status == kGone) break;
     if (status != 0) {
       co_await Refuse(status, parser.head().method == "HEAD");

@@ -2,8 +2,8 @@
 // Any bytes as heads of answers. How they are cut does not matter, what is held is bounded, and the texts of fields are
 // there until the next one.
 //
-// The first byte chooses how the bytes are cut. The rest is blocks, each with its length in front; of lengths above 250
-// the block comes again and again.
+// The first byte chooses how the bytes are cut. The rest is blocks, each with its length in front; with lengths above
+// 240 the block is doubled, once for each that it is more.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +21,8 @@ using berth::net::HpackDecoder;
 using berth::net::HpackField;
 
 constexpr size_t kMostOfATable = 4096, kOverhead = 32, kMostHeld = size_t{128} << 10;
-constexpr size_t kMostText = (size_t{64} << 10) * 8 / 5;
+// A name that the table keeps, and a text in Huffman's code, whose shortest letters have five bits.
+constexpr size_t kMostText = kMostOfATable + (size_t{64} << 10) * 8 / 5;
 
 void Insist(bool holds) {
   if (!holds) std::abort();
@@ -33,7 +34,7 @@ std::vector<std::string> BlocksOf(std::string_view input) {
     const auto length = static_cast<uint8_t>(input[0]);
     const std::string_view block = input.substr(1, length);
     blocks.emplace_back(block);
-    for (int i = 250; i < length && blocks.back().size() < 200'000; ++i) blocks.back() += std::string(blocks.back());
+    for (int i = 240; i < length && blocks.back().size() < 70'000; ++i) blocks.back() += std::string(blocks.back());
     input.remove_prefix(1 + block.size());
   }
   return blocks;

@@ -216,8 +216,9 @@ bool Scheduler::Impl::idle() const {
 }
 
 bool Scheduler::Impl::waits_for_news(Time until) const {
-  // A pod that is still active has been held back, and one that is nominated waits for others to end.
-  return !synced() || core.queue->counts().active > 0 || core.queue->NextWake() <= until || bindings.size() > 0 ||
+  // A pod that could be popped has been held back, and one that is nominated waits for others to end.
+  const queue::SchedulingQueue::Counts counts = core.queue->counts();
+  return !synced() || counts.active + counts.backoff > 0 || core.queue->NextWake() <= until || bindings.size() > 0 ||
          !evictions.empty() || core.state.nomination_count() > 0 || !statuses.empty() || consultations.size() > 0 ||
          std::any_of(reflectors.begin(), reflectors.end(), [](const auto& r) { return r && r->listing(); });
 }

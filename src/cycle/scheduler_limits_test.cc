@@ -206,6 +206,21 @@ TEST_F(SchedulerLimitsTest, NoPodIsDecidedWhileTheServerTakesNoEvents) {
   EXPECT_EQ(scheduler_->event_writer()->counts().written, 5u);
 }
 
+TEST_F(SchedulerLimitsTest, WhatMakesRoomForAPodInBackoffIsHeardAtOnce) {
+  options_.events.emplace().max_waiting = 2;
+  Start({"n1"});
+  for (const char* cpu : {"5", "100m"}) Put(Wants("wants-" + std::string(cpu), cpu));
+  AcceptAll();
+  EXPECT_EQ(scheduler_->unwritten_events(), 2u);
+  EXPECT_FALSE(waits_for_news());
+  api_.Put(MakeNode("n2").Capacity({{"cpu", "8"}, {"pods", "110"}}).Build());
+  Run();
+  EXPECT_EQ(scheduler_->queue().counts().backoff, 1u);
+  EXPECT_TRUE(waits_for_news()) << "backoff does not keep a pod that nothing else is decided before";
+  AnswerEvents();
+  EXPECT_THAT(api_.binds, SizeIs(1));
+}
+
 TEST_F(SchedulerLimitsTest, RepeatedFailuresAreASeries) {
   options_.events.emplace();
   Hooks& picky = Plug("Picky");

@@ -11,7 +11,7 @@
 #   --extender    both ask the Go extender (tests/upstream/goextender), which passes all nodes, about every pod: with names
 #                 (nodeCacheCapable) or complete nodes; both choose for themselves how many nodes they ask about, which is the same
 #   --rate        pods arrive, so many a second, at a scheduler that has started: its CPU per pod from the first of them on, and
-#                 how long they wait, from when their creation was answered until the scheduler has heard that they are bound
+#                 how long they wait, from when their creation was answered until a watch says that they are bound
 #   --random      they arrive independently of each other, not in equal steps
 #   --counts      times that the scheduler went to sleep and system calls as well, per pod; needs perf, which costs both a little
 #   --idle        all pods are bound already; CPU while so many nodes a second report (--heartbeats, 17) for --seconds (60)
@@ -197,10 +197,10 @@ if [ -n "$rate" ]; then
       sleep 5 # lists are read
       count_from_here
       before=$(cpu)
-      rigtool pods --count "$pods" --rate "$rate" ${random:+"$random"} --times "$scratch/times" --prefix "$who-$run-" >"$scratch/pods.log" 2>&1 || { cat "$scratch/pods.log" >&2; exit 1; }
-      rigtool measure --pid "$pid" --pods "$pods" --times "$scratch/times" >"$scratch/measured" ||
+      rigtool pods --count "$pods" --rate "$rate" ${random:+"$random"} --waits --prefix "$who-$run-" >"$scratch/pods.log" 2>&1 || { cat "$scratch/pods.log" >&2; exit 1; }
+      rigtool measure --pid "$pid" --pods "$pods" >/dev/null ||
         { tail -n 5 "$scratch/$who.log" >&2; exit 1; }
-      { echo "cpu_us_per_pod $((($(cpu) - before) / pods))"; grep ^wait "$scratch/measured"; } >"$scratch/$who-$run"
+      { echo "cpu_us_per_pod $((($(cpu) - before) / pods))"; grep ^wait_ms "$scratch/pods.log"; } >"$scratch/$who-$run"
       counted >>"$scratch/$who-$run"
       stop
       rigtool check --want "$pods" >"$scratch/check.log" 2>&1 || { echo "$who, run $run: the answers are wrong" >&2; cat "$scratch/check.log" >&2; exit 1; }

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -89,12 +88,7 @@ func measure(args []string) error {
 	pid := f.Int("pid", 0, "the scheduler")
 	pods := f.Int("pods", 0, "so many events are waited for")
 	patience := f.Duration("patience", 10*time.Minute, "for so long")
-	timesFile := f.String("times", "", "what pods --times has written: how long they waited for their bindings is said as well")
 	client, err := f.connect(args)
-	if err != nil {
-		return err
-	}
-	made, err := readTimes(*timesFile)
 	if err != nil {
 		return err
 	}
@@ -114,13 +108,12 @@ func measure(args []string) error {
 			return fmt.Errorf("%w, after %d events", err, count)
 		}
 		if count >= *pods {
-			first, bound, err := scheduledEvents(client, *f.namespace)
+			first, scheduled, err := scheduledEvents(client, *f.namespace)
 			if err != nil {
 				return err
 			}
 			// Others, of pods that failed to be scheduled, may have been among those that were counted.
-			if len(bound) >= *pods {
-				printWaits(made, bound)
+			if scheduled >= *pods {
 				span := last.Sub(first)
 				fmt.Printf("pods_per_s %.1f\ncpu_us_per_pod %.1f\npeak_mb %.1f\nfirst_binding_s %.3f\nall_s %.3f\n",
 					float64(*pods)/span.Seconds(), float64(end.cpu.Microseconds())/float64(*pods), float64(end.hwmKB)/1024,
@@ -148,62 +141,25 @@ func countEvents(client kubernetes.Interface, namespace string) (int, error) {
 	return count, nil
 }
 
-// printWaits says for how long pods waited, from when their creation was answered until the scheduler heard that they are
-// bound.
-func printWaits(made, bound map[string]time.Time) {
-	var waits []float64
-	for name, at := range made {
-		if scheduled, ok := bound[name]; ok {
-			waits = append(waits, float64(scheduled.Sub(at).Microseconds())/1000)
-		}
-	}
-	if len(waits) == 0 {
-		return
-	}
-	slices.Sort(waits)
-	fmt.Printf("wait_ms_median %.1f\nwait_ms_p99 %.1f\n", waits[len(waits)/2], waits[len(waits)*99/100])
-}
-
-// readTimes reads what pods --times wrote; no file, no times.
-func readTimes(file string) (map[string]time.Time, error) {
-	if file == "" {
-		return nil, nil
-	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	times := map[string]time.Time{}
-	for line := range strings.Lines(string(text)) {
-		name, number, _ := strings.Cut(strings.TrimSpace(line), " ")
-		nanos, err := strconv.ParseInt(number, 10, 64)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %q: want a name and nanoseconds", file, line)
-		}
-		times[name] = time.Unix(0, nanos)
-	}
-	return times, nil
-}
-
-// scheduledEvents says when the first pod was bound, and when each was, by name.
-func scheduledEvents(client kubernetes.Interface, namespace string) (first time.Time, bound map[string]time.Time, err error) {
+// scheduledEvents says when the scheduler heard that the first pod is bound, and of how many it has heard it.
+func scheduledEvents(client kubernetes.Interface, namespace string) (first time.Time, pods int, err error) {
 	events, err := client.CoreV1().Events(namespace).List(context.Background(), metav1.ListOptions{
 		FieldSelector: fields.Set{"reason": "Scheduled"}.String()})
 	if err != nil {
-		return first, nil, err
+		return first, 0, err
 	}
-	bound = map[string]time.Time{}
+	names := map[string]bool{}
 	for i := range events.Items {
 		at := events.Items[i].EventTime.Time
-		bound[events.Items[i].InvolvedObject.Name] = at
+		names[events.Items[i].InvolvedObject.Name] = true
 		if at.IsZero() {
-			return first, nil, errors.New("an event has no eventTime")
+			return first, 0, errors.New("an event has no eventTime")
 		}
 		if first.IsZero() || at.Before(first) {
 			first = at
 		}
 	}
-	return first, bound, nil
+	return first, len(names), nil
 }
 
 // sample prints memory and CPU of a process over time, and both over all of it at the end.

@@ -10,7 +10,6 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -291,7 +290,7 @@ func makePods(args []string) error {
 	rate := f.Float64("rate", 0, "at most so many a second; 0: as fast as the server takes them")
 	random := f.Bool("random", false, "with --rate: independent of each other, not one after another in equal steps")
 	onNodes := f.Int("on-nodes", 0, "bound already, in turn to node-1 to node-N")
-	timesFile := f.String("times", "", "a file that says when each creation was answered, for measure")
+	waits := f.Bool("waits", false, "wait until all are bound, and say how long they waited for that from when their creation was answered")
 	client, err := f.connect(args)
 	if err != nil {
 		return err
@@ -304,7 +303,15 @@ func makePods(args []string) error {
 		return errors.New("--random: goes with --rate")
 	}
 	arrivals := arrivalTimes(*count, *rate, *random)
-	made := make([]time.Time, *count)
+	made := map[string]time.Time{}
+	var mutex sync.Mutex
+	var seen *bindings
+	if *waits {
+		if seen, err = watchBindings(client, *f.namespace); err != nil {
+			return err
+		}
+		defer seen.stop()
+	}
 	began := time.Now()
 	err = inParallel(*count, func(i int) error {
 		time.Sleep(time.Until(began.Add(arrivals[i])))
@@ -312,19 +319,23 @@ func makePods(args []string) error {
 		if *onNodes > 0 {
 			node = fmt.Sprintf("node-%d", i%*onNodes+1)
 		}
-		err := m.make(fmt.Sprintf("%s%d", *prefix, i+1), node)
-		made[i] = time.Now()
+		name := fmt.Sprintf("%s%d", *prefix, i+1)
+		err := m.make(name, node)
+		at := time.Now()
+		mutex.Lock()
+		defer mutex.Unlock()
+		made[name] = at
 		return err
 	})
 	fmt.Printf("%d pods in %.1f s\n", *count, time.Since(began).Seconds())
-	if err != nil || *timesFile == "" {
+	if err != nil || seen == nil {
 		return err
 	}
-	var text strings.Builder
-	for i, at := range made {
-		fmt.Fprintf(&text, "%s%d %d\n", *prefix, i+1, at.UnixNano())
+	lasted, err := seen.waits(made, time.Minute)
+	if err == nil && len(lasted) > 0 {
+		fmt.Printf("wait_ms_median %.1f\nwait_ms_p99 %.1f\n", lasted[len(lasted)/2], lasted[len(lasted)*99/100])
 	}
-	return os.WriteFile(*timesFile, []byte(text.String()), 0o600)
+	return err
 }
 
 // arrivalTimes says when each of them arrives, the same every time; rate 0: at once.

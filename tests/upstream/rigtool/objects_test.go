@@ -3,8 +3,6 @@
 package main
 
 import (
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -29,21 +27,5 @@ func TestArrivalTimes(t *testing.T) {
 	}
 	if times := arrivalTimes(3, 0, true); times[2] != 0 {
 		t.Errorf("no rate: the last one waits for %v", times[2])
-	}
-}
-
-func TestReadTimes(t *testing.T) {
-	if times, err := readTimes(""); err != nil || times != nil {
-		t.Errorf("no file: %v, %v", times, err)
-	}
-	file := filepath.Join(t.TempDir(), "times")
-	if err := os.WriteFile(file, []byte("a-1 1500000000\nb 2\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if times, err := readTimes(file); err != nil || len(times) != 2 || !times["a-1"].Equal(time.Unix(1, 5e8)) {
-		t.Errorf("%v, %v", times, err)
-	}
-	if _, err := readTimes("objects_test.go"); err == nil {
-		t.Error("a file of something else is read")
 	}
 }

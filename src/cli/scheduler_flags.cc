@@ -325,7 +325,7 @@ void AddOwn(FlagSet& set, OwnFlags& out, bool listed) {
        .type = "duration",
        .help =
            "longest time that a pod waits for others while pods arrive in a stream, 20 a second and more: some at a\n"
-           "time cost less CPU; 0 lets none wait",
+           "time cost less CPU. Answers to bindings wait with them; 0 lets none wait",
        .set = [&out](const std::string& value) { return ReadGatherPods(value, out.gather_pods); },
        .text = [&out] { return FormatDuration(out.gather_pods); }});
   set.Hide(false);

@@ -182,6 +182,7 @@ void ApiRequests::SendWith(const std::shared_ptr<Call>& call, Authorization auth
   request.timeout = call->request.timeout;
   request.timeout_from_turn = true;
   request.large = call->request.large;
+  request.patient = call->request.patient && call->retries == 0 && !call->renewed;
   request.rank = static_cast<uint8_t>(call->request.rank);
   request.withdrawn = call->request.withdrawn;
   request.send_by = call->request.send_by;

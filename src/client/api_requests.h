@@ -35,7 +35,7 @@ struct ApiRequest {
   std::string body = {};
   std::string_view content_type = ContentTypeOf(Encoding::kJson);  // never destroyed
   Encoding accept = Encoding::kJson;
-  bool large = false;  // as net::ClientRequest has it
+  bool large = false, patient = false;  // as net::ClientRequest has them
   Rank rank = Rank::kBinding;
   Duration timeout = Duration::Seconds(30);  // of the answer, once it is this request's turn
   // Until when it is worth sending, wherever it waits: for its turn, for credentials, or because the server puts it

@@ -214,6 +214,7 @@ void LiveCluster::Impl::Bind(util::Deadline until, const ObjectName& pod, const 
   request.accept = encodings.AnswerTo(Written::kBinding);
   request.timeout = options.request_timeout;
   request.withdrawn = pod_writes_over;
+  request.patient = true;
   auto sent = std::make_unique<SentBinding>(until, pod, node, encoding, std::move(done));
   writes->Send(std::move(request), &pacer, [this, sent = std::move(sent)](ApiReply&& reply) { OnBound(*sent, reply); });
 }

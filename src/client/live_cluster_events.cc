@@ -54,6 +54,7 @@ void LiveCluster::Impl::WriteEvent(const EventRecord& event, bool patch, Answer 
       .path = EventPath(core, EventNamespace(event.regarding.namespace_), patch ? std::string_view(event.name) : "")};
   request.rank = Rank::kEvent;
   request.timeout = options.request_timeout;
+  request.patient = true;
   if (patch) {
     request.content_type = "application/strategic-merge-patch+json";
     request.body = core ? CoreEventSeriesBody(event) : EventSeriesBody(event);

@@ -216,10 +216,13 @@ bool Scheduler::Impl::idle() const {
 }
 
 bool Scheduler::Impl::waits_for_news(Time until) const {
-  // A pod that could be popped has been held back, and one that is nominated waits for others to end.
+  // A pod that could be popped has been held back, perhaps for as long as bindings are under way; one that is nominated
+  // waits for others to end, and one whose Bind is yet to come for a volume, a claim or other pods. A binding that has
+  // been sent makes nobody wait.
   const queue::SchedulingQueue::Counts counts = core.queue->counts();
-  return !synced() || counts.active + counts.backoff > 0 || core.queue->NextWake() <= until || bindings.size() > 0 ||
-         !evictions.empty() || core.state.nomination_count() > 0 || !statuses.empty() || consultations.size() > 0 ||
+  return !synced() || counts.active + counts.backoff > 0 || core.queue->NextWake() <= until ||
+         bindings.size() > bindings.binding() || !evictions.empty() || core.state.nomination_count() > 0 ||
+         !statuses.empty() || consultations.size() > 0 ||
          std::any_of(reflectors.begin(), reflectors.end(), [](const auto& r) { return r && r->listing(); });
 }
 

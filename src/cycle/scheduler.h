@@ -217,8 +217,8 @@ class Scheduler {
   bool attempted_first() const;
   // When there will be something to do if no letter arrives before; TimerQueue::kNever when nothing is planned.
   Time NextWake() const;
-  // What the cluster says next should be heard at once: a list or an answer (other than to an event) is outstanding, or
-  // a pod may be decided by `until` whether anything is heard or not.
+  // What the cluster says next should be heard at once: a list or an answer (other than to a binding or an event) is
+  // outstanding, or a pod may be decided by `until` whether anything is heard or not.
   bool waits_for_news(Time until) const;
   // From now on no pod is decided and nothing more is written to pods; of attempts that fail there is neither an event
   // nor a condition. For whoever

@@ -36,6 +36,7 @@ TEST_F(SchedulerLimitsTest, NoPodIsDecidedWhileSoManyBindingsAreUnanswered) {
   EXPECT_EQ(scheduler_->bindings_under_way(), 2u);
   EXPECT_FALSE(scheduler_->attempted());
   EXPECT_FALSE(scheduler_->idle());
+  EXPECT_TRUE(waits_for_news()) << "an answer lets the next one go";
   AcceptBind();
   EXPECT_THAT(api_.binds, SizeIs(2));
   EXPECT_EQ(active(), 1u);
@@ -67,15 +68,17 @@ TEST_F(SchedulerLimitsTest, PodsThatWaitForEachOtherAtPermitAreNoBindings) {
   for (const char* name : {"a", "b", "c"}) Put(Wants(name, "100m"));
   EXPECT_EQ(scheduler_->bindings_under_way(), 0u);
   EXPECT_EQ(active(), 0u);
+  EXPECT_TRUE(waits_for_news()) << "another may be all that they wait for";
 }
 
-TEST_F(SchedulerLimitsTest, OnlyAnswersToEventsMayBeHeardLater) {
+TEST_F(SchedulerLimitsTest, OnlyAnswersToBindingsAndEventsMayBeHeardLater) {
   options_.max_bindings = 2;
   options_.events.emplace();
   Start({"n1"});
   EXPECT_FALSE(waits_for_news());
   Put(Wants("a", "100m"));
-  EXPECT_TRUE(waits_for_news()) << "its binding is being written";
+  EXPECT_EQ(scheduler_->bindings_under_way(), 1u);
+  EXPECT_FALSE(waits_for_news()) << "its place is taken already";
   AcceptAll();
   EXPECT_THAT(journal_.bound, SizeIs(1));
   EXPECT_EQ(scheduler_->unwritten_events(), 1u);

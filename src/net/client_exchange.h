@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -47,6 +48,7 @@ struct Exchange : Cancellable {
   int connects = 0;                  // that it has waited for
   Error failure = Error::Ok();
   SendFacts facts;
+  std::optional<EventLoop::Haste> haste;  // of Send, unless nothing is left to do but to be patient
 
   // Of HTTP/2: which stream it is, and how far it is.
   struct OnSession {
@@ -69,6 +71,15 @@ struct Exchange : Cancellable {
   void StartTimeout() {
     deadline = std::min(After(request.timeout), request.answer_by);
     begin_by = std::min(deadline, request.send_by);
+  }
+  // All of it has been handed to the connection.
+  void Sent() {
+    if (request.patient) haste.reset();
+  }
+  // It did not get through.
+  void SentInVain(EventLoop& loop) {
+    request.patient = false;
+    if (!streamed && !haste) haste.emplace(loop);
   }
   // Why it must not be sent any more, wherever it has waited; Ok: it may.
   Error Late() const {

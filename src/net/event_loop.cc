@@ -151,11 +151,12 @@ struct EventLoop::Impl {
   std::chrono::nanoseconds spacing{0};
   Deadline turn_began{};    // of the turn before
   Deadline paid_turn{};     // the last one that was paid for: whoever is let go meanwhile does not pay for it again
-  size_t in_haste = 0;      // waits to write, and connections that are being made
+  size_t in_haste = 0;      // waits to write, connections that are being made, requests that are not patient
   bool unfinished = false;  // it has left something to do
   // The time up to which turns are paid for, one spacing each; as far ahead of the clock as credit is used up.
   Deadline paid_until{};
-  bool expecting = false;  // an answer to what this turn sends
+  bool expecting = false;   // an answer to what this turn sends
+  bool left_alone = false;  // what the next turn reads may have been there for longer than a spacing
   std::chrono::nanoseconds answers_take{0};
   std::vector<std::function<void()>> running;
   size_t waiters = 0;
@@ -202,8 +203,8 @@ int EventLoop::Impl::Timeout(std::chrono::nanoseconds longest) const {
   return static_cast<int>(std::clamp<int64_t>(millis, 0, 3'600'000));
 }
 
-// Between two turns: waits until there is credit for the next one, and then for an answer, or for as long as the news
-// may be left alone; makes `longest` what is left of it. False: it is over, and the news may still be left alone.
+// Between two turns: waits until there is credit for the next one, and then for an answer, or for as long as answers
+// and news may be left alone; makes `longest` what is left of it. False: it is over, and they may still be left alone.
 bool EventLoop::Impl::Space(std::chrono::nanoseconds& longest, std::chrono::nanoseconds patience) {
   if (spacing.count() == 0 || unfinished || longest.count() == 0) return true;
   const Deadline now = steady_clock::now();
@@ -211,10 +212,11 @@ bool EventLoop::Impl::Space(std::chrono::nanoseconds& longest, std::chrono::nano
     // Turns that were shorter than they paid for leave no debt that would have to be slept off in one piece.
     paid_until = std::min(std::max(paid_until, now) + spacing, now + (kTurnsInARow + 1) * spacing);
   }
-  // The answer is worth a turn of its own: it is what somebody waits for.
-  if (expecting || in_haste > 0) patience = expecting ? spacing : spacing.zero();
+  if (in_haste > 0) patience = spacing.zero();
+  if (expecting) patience = std::max(patience, spacing);
   const Deadline credit = paid_until - kTurnsInARow * spacing, news = turn_began + patience, end = now + longest;
   if (std::max(credit, news) <= now) return true;
+  left_alone |= patience > spacing;
   std::unique_lock lock(mutex);
   // What is posted while there is no credit wakes nobody, which is the point.
   bool told = credit > now && wakers.wait_until(lock, std::min(credit, end), [this] { return woken; });
@@ -261,6 +263,7 @@ bool EventLoop::Impl::Turn(std::chrono::nanoseconds longest, std::chrono::nanose
   int rounds = 0;
   while (rounds < kRoundsPerTurn && RunPosted()) ++rounds;
   unfinished = rounds == kRoundsPerTurn;
+  left_alone = false;
   gone.clear();
   return true;
 }
@@ -277,11 +280,10 @@ void EventLoop::ExpectAnswer() {
 }
 
 void EventLoop::NoteAnswer(std::chrono::nanoseconds took) {
-  impl_->answers_take += (took - impl_->answers_take) / kAnswerShare;
+  if (!impl_->left_alone) impl_->answers_take += (took - impl_->answers_take) / kAnswerShare;
 }
 
-EventLoop::Haste::Haste(EventLoop& loop) : impl_(loop.impl_) { ++impl_->in_haste; }
-EventLoop::Haste::~Haste() { --impl_->in_haste; }
+EventLoop::Haste::Haste(EventLoop& loop) : count_(loop.impl_, &loop.impl_->in_haste) { ++*count_; }
 
 void EventLoop::Start() {
   impl_->own_thread = true;

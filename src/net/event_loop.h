@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <coroutine>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
@@ -46,21 +47,22 @@ class EventLoop final : public util::Inbox::Guest {
   // two turns. 0, the default: as often as there is something. REQUIRES: not started.
   void set_spacing(Duration spacing);
   // A request is being sent. If answers usually come within the spacing, the next turn of a guest, which hears of the
-  // news as well, begins a spacing after this one, unless something is posted or somebody wakes it: the answer and the
-  // news that follows it wake the thread once. NoteAnswer: how long an answer took. The loop's thread.
+  // news as well, begins a spacing after this one at the earliest, unless something is posted or somebody wakes it: the
+  // answer and the news that follows it wake the thread once. NoteAnswer: how long an answer took; those that patience
+  // has left alone do not count. The loop's thread.
   void ExpectAnswer();
   void NoteAnswer(std::chrono::nanoseconds took);
-  // While there is one, no turn waits for more news: something takes several exchanges, such as a connection that is
-  // being made. The loop's thread; it may outlive the loop.
+  // While there is one, no turn is patient: an answer is wanted at once, or something cannot be sent before something
+  // is read. The loop's thread; it may outlive the loop.
   class Haste {
    public:
     explicit Haste(EventLoop& loop);
-    ~Haste();
+    ~Haste() { --*count_; }
     Haste(const Haste&) = delete;
     Haste& operator=(const Haste&) = delete;
 
    private:
-    std::shared_ptr<Impl> impl_;
+    const std::shared_ptr<size_t> count_;  // the loop's
   };
 
   void Start();

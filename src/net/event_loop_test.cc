@@ -78,6 +78,59 @@ TEST(EventLoop, NewsMayBeLeftAloneForAWhile) {
   ::close(ends[1]);
 }
 
+TEST(EventLoop, AnAnswerMayBeLeftAloneAsLongAsNews) {
+  EventLoop loop;
+  loop.set_spacing(Duration::Millis(1));
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_NONBLOCK), 0);
+  Watch watch(loop, ends[0]);
+  bool readable = false;
+  NoteReadable(&watch, &readable);
+  loop.Turn({}, {});
+  loop.ExpectAnswer();
+  ASSERT_EQ(::write(ends[1], "x", 1), 1);
+  loop.Turn(std::chrono::milliseconds(5), kLong);
+  EXPECT_FALSE(readable);
+  // Unless something cannot go on without it.
+  const EventLoop::Haste haste(loop);
+  const auto began = std::chrono::steady_clock::now();
+  loop.Turn(kLong, kLong);
+  EXPECT_TRUE(readable);
+  EXPECT_LT(std::chrono::steady_clock::now() - began, kLong / 2);
+  ::close(ends[1]);
+}
+
+Detached NoteSlowAnswer(Watch* watch, EventLoop* loop) {
+  co_await watch->Wait(Watch::For::kRead);
+  loop->NoteAnswer(std::chrono::hours(1));
+}
+
+TEST(EventLoop, AnAnswerThatWasLeftAloneWasNotSlow) {
+  for (const bool patient : {true, false}) {
+    EventLoop loop;
+    loop.set_spacing(Duration::Seconds(60));
+    int ends[2];
+    ASSERT_EQ(::pipe2(ends, O_NONBLOCK), 0);
+    Watch watch(loop, ends[0]);
+    NoteSlowAnswer(&watch, &loop);
+    loop.Turn({}, {});
+    ASSERT_EQ(::write(ends[1], "x", 1), 1);
+    loop.Post([] {});
+    loop.Turn(kLong, patient ? std::chrono::hours(1) : std::chrono::hours(0));
+    // The next one is waited for only if answers are quick.
+    bool readable = false;
+    char byte = 0;
+    ASSERT_EQ(::read(ends[0], &byte, 1), 1);
+    NoteReadable(&watch, &readable);
+    loop.ExpectAnswer();
+    ASSERT_EQ(::write(ends[1], "x", 1), 1);
+    loop.Turn(std::chrono::milliseconds(1), {});
+    EXPECT_EQ(readable, !patient);
+    if (!readable) loop.Turn({}, {});
+    ::close(ends[1]);
+  }
+}
+
 TEST(EventLoop, WithoutCreditItWaitsForThatAndThenForNews) {
   EventLoop loop;
   loop.set_spacing(Duration::Millis(200));

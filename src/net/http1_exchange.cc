@@ -55,6 +55,7 @@ Task<bool> Http1Exchange::Run(Exchange* exchange, Connection* connection, bool* 
     exchange->failure = ErrorOf(io, connection->stream).Wrap("sending");
     co_return false;
   }
+  exchange->Sent();
   const bool fine = co_await Receive(exchange, connection, keep);
   if (!fine) co_return false;
   // A server that does not know us may know the certificate that a new connection would show.

@@ -289,6 +289,84 @@ TEST(Http2Client, AnAnswerIsTakenTogetherWithTheNewsThatItBrings) {
   inbox.set_guest(nullptr);
 }
 
+TEST(Http2Client, WhatIsNotSentYetIsNotMadeToWaitForNews) {
+  for (const bool narrow : {true, false}) {
+    // A body that is larger than the window, or more requests than may be under way.
+    Http2ServerOptions scarce;
+    if (narrow) {
+      scarce.window = 100;
+    } else {
+      scarce.max_streams = 1;
+    }
+    Http2Server server(Http2Server::EchoHttp2, scarce);
+    ClientOptions options = server.Options();
+    options.own_thread = false;
+    options.gather = Duration::Millis(1);
+    options.max_connections = 1;
+    const auto client = ClientOf(0, options);
+    util::Inbox::Guest& guest = client->guest();
+    int answered = 0;
+    const auto send = [&](size_t size, bool patient) {
+      ClientRequest request = Request("POST", "/", std::string(size, 'x'));
+      request.patient = patient;
+      client->Send(std::move(request), [&](const Result<HttpResponse>& response) {
+        EXPECT_TRUE(response.ok());
+        ++answered;
+      });
+    };
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    const auto wait_for = [&](size_t seen) {
+      while (server.seen().size() < seen && std::chrono::steady_clock::now() < until)
+        guest.Turn(std::chrono::milliseconds(10), std::chrono::hours(1));
+      EXPECT_EQ(server.seen().size(), seen);
+    };
+    send(1, false);
+    while (answered == 0) guest.Turn(std::chrono::seconds(60), std::chrono::hours(1));
+    if (narrow) {
+      send(1000, true);
+      wait_for(2);
+    } else {
+      for (int i = 0; i < 3; ++i) send(1, true);
+      wait_for(4);
+    }
+    // The last answer may be there already, and is left alone.
+    const int before = answered;
+    guest.Turn(std::chrono::milliseconds(50), std::chrono::hours(1));
+    EXPECT_EQ(answered, before);
+    while (answered < (narrow ? 2 : 4)) guest.Turn(std::chrono::seconds(60), {});
+  }
+}
+
+TEST(Http2Client, WhatIsSentAgainIsNotMadeToWaitForNews) {
+  std::atomic<bool> refused = false;
+  Http2Server server([&](Http2Peer& peer, const SeenRequest& request) {
+    if (request.path == "/again" && !refused.exchange(true)) return peer.Reset(request.stream, NGHTTP2_REFUSED_STREAM);
+    Http2Server::EchoHttp2(peer, request);
+  });
+  ClientOptions options = server.Options();
+  options.own_thread = false;
+  options.gather = Duration::Millis(1);
+  const auto client = ClientOf(0, options);
+  util::Inbox::Guest& guest = client->guest();
+  int answered = 0;
+  const auto send = [&](const std::string& path) {
+    ClientRequest request = Request("POST", path);
+    request.patient = true;
+    client->Send(std::move(request), [&](const Result<HttpResponse>& response) {
+      EXPECT_TRUE(response.ok());
+      ++answered;
+    });
+  };
+  send("/");
+  while (answered == 0) guest.Turn(std::chrono::seconds(60), {});
+  send("/again");
+  while (server.seen().size() < 3) guest.Turn(std::chrono::milliseconds(1), {});
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (answered < 2 && std::chrono::steady_clock::now() < until)
+    guest.Turn(std::chrono::milliseconds(10), std::chrono::hours(1));
+  EXPECT_EQ(answered, 2);
+}
+
 TEST(Http2Client, AConnectionThatWasSilentIsNotUsedAgain) {
   Http2Server server;
   const auto client = ClientOf(0, server.Options());

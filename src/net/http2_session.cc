@@ -143,6 +143,7 @@ void Http2Session::SendBodies() {
       const bool all = SendBody(*sending_[i]);
       sent += sending_[i]->http2.body_sent - before;
       if (all) {
+        sending_[i]->Sent();
         sending_.erase(sending_.begin() + static_cast<std::ptrdiff_t>(i));
       } else {
         ++i;

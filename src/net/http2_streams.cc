@@ -66,7 +66,11 @@ void Http2Session::BeginStream(Exchange& exchange) {
     draining_ = true;
     return End(exchange, StreamEnd::kUnprocessed);
   }
-  if (has_body && !SendBody(exchange)) sending_.push_back(&exchange);
+  if (has_body && !SendBody(exchange)) {
+    sending_.push_back(&exchange);
+  } else {
+    exchange.Sent();
+  }
   if (!exchange.streamed) loop_.ExpectAnswer();
 }
 

@@ -137,6 +137,7 @@ void HttpClient::Impl::Begin(std::shared_ptr<Exchange> exchange) {
     return Finish(exchange.get());
   }
   if (!exchange->streamed) {
+    exchange->haste.emplace(*loop);
     waiting[exchange->request.rank].push_back(std::move(exchange));
     return;
   }
@@ -192,6 +193,7 @@ Detached HttpClient::Impl::Run(std::shared_ptr<Exchange> exchange) {
     while (way == Way::kFailed && reused && !exchange->heard && !exchange->cancelled &&
            MayRepeat(exchange->request.method) && !util::IsOver(exchange->deadline)) {
       exchange->failure = Error::Ok();
+      exchange->SentInVain(*loop);
       way = co_await Attempt(&exchange, &reused);
     }
     // A server that does not answer on one kept connection may be gone for all of them.
@@ -214,6 +216,7 @@ void HttpClient::Impl::OnStreamEnd(std::shared_ptr<Exchange> exchange, StreamEnd
   if (again && !closed && !exchange->cancelled && exchange->attempts < kMaxAttempts &&
       !util::IsOver(exchange->deadline)) {
     exchange->failure = Error::Ok();
+    exchange->SentInVain(*loop);
     if (exchange->streamed) {
       loop->Post([this, exchange = std::move(exchange)] { Begin(exchange); });
     } else {
@@ -228,6 +231,7 @@ void HttpClient::Impl::OnStreamEnd(std::shared_ptr<Exchange> exchange, StreamEnd
 }
 
 void HttpClient::Impl::Finish(Exchange* exchange) {
+  exchange->haste.reset();
   if (exchange->request.facts) {
     exchange->facts.connect_errno = exchange->connect_errno;
     *exchange->request.facts = exchange->facts;

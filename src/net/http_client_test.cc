@@ -72,6 +72,56 @@ TEST(HttpClient, WithoutAThreadItWorksInTheTurnsOfItsGuest) {
   inbox.set_guest(nullptr);
 }
 
+TEST(HttpClient, OnlyThePatientAreMadeToWaitForNewsAndNotWhileTheyFindNoRoom) {
+  std::mutex mutex;
+  int asked = 0;
+  Respond last;
+  const auto server = Serve([&](const HttpRequest&, const Respond& respond) {
+    const std::lock_guard lock(mutex);
+    if (++asked == 4) {
+      last = respond;
+    } else {
+      respond({});
+    }
+  });
+  const auto has_last = [&] {
+    const std::lock_guard lock(mutex);
+    return last != nullptr;
+  };
+  ClientOptions options;
+  options.own_thread = false;
+  options.gather = Duration::Millis(1);
+  options.max_connections = 1;
+  const auto client = ClientOf(server->port(), options);
+  util::Inbox inbox;
+  inbox.set_guest(&client->guest());
+  int answered = 0;
+  const auto send = [&](bool patient) {
+    ClientRequest request = Request("GET", "/");
+    request.patient = patient;
+    client->Send(std::move(request), [&](const Result<HttpResponse>& response) {
+      EXPECT_TRUE(response.ok());
+      inbox.Post([&] { ++answered; });
+    });
+  };
+  const auto wait_for = [&](int count, std::chrono::seconds patience) {
+    while (answered < count && inbox.WaitFor(std::chrono::seconds(60), patience)) inbox.Drain();
+    EXPECT_EQ(answered, count);
+  };
+  const auto began = std::chrono::steady_clock::now();
+  send(false);
+  wait_for(1, std::chrono::hours(1));
+  for (int i = 0; i < 3; ++i) send(true);
+  wait_for(3, std::chrono::hours(1));
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(30));
+  while (!has_last()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  last({});
+  // Nobody is in a hurry for that one.
+  EXPECT_FALSE(inbox.WaitFor(std::chrono::milliseconds(50), std::chrono::hours(1)));
+  wait_for(4, {});
+  inbox.set_guest(nullptr);
+}
+
 TEST(HttpClient, TurnsInARowLeaveNoDebtToASleeper) {
   ClientOptions options;
   options.url = "http://127.0.0.1:1";

@@ -2,6 +2,7 @@
 // Inbox: the one way by which other threads reach the scheduling thread.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -26,8 +27,8 @@ class Inbox {
    public:
     virtual ~Guest() = default;
     // Does what there is to do, for which it waits so long at the most, or until somebody wakes it; it may post. What
-    // its sockets have to say may be left there for `patience` after the turn before, so that more of it comes
-    // together. The owning thread only.
+    // its sockets have to say, answers as well, may be left there for `patience` after the turn before, so that more of
+    // it comes together. The owning thread only.
     virtual void Turn(std::chrono::nanoseconds longest, std::chrono::nanoseconds patience) = 0;
     // The turn under way, or the next one, does not wait. Any thread; on the owning one nothing has to be done, which
     // looks for letters before each turn.
@@ -105,8 +106,9 @@ class Inbox {
     std::lock_guard lock(mutex_);
     return letters_.empty();
   }
-  // Until there is a letter or the time is over; true: there is one. `patience`: as the guest's turn has it, the first
-  // one's. What follows a turn that posts nothing (a part of an event, a sign of life) is not waited for once more.
+  // Until there is a letter or the time is over; true: there is one. `patience`: as the guest's turn has it, for all
+  // its turns together: what follows one that has only sent something may wait for the rest of it, and what follows the
+  // one that was waited for (a part of an event, a sign of life) is not waited for once more.
   bool WaitFor(std::chrono::nanoseconds timeout, std::chrono::nanoseconds patience = {}) {
     if (guest_ != nullptr) return WaitWithGuest(timeout, patience);
     std::unique_lock lock(mutex_);
@@ -120,9 +122,10 @@ class Inbox {
 
   bool WaitWithGuest(std::chrono::nanoseconds timeout, std::chrono::nanoseconds patience) {
     const auto began = std::chrono::steady_clock::now();
-    for (auto left = timeout; empty(); left = timeout - (last_turn_ - began)) {
-      if (left.count() <= 0) return false;
-      TakeTurn(left, std::exchange(patience, std::chrono::nanoseconds::zero()));
+    std::chrono::nanoseconds gone{0};
+    for (; empty(); gone = last_turn_ - began) {
+      if (gone >= timeout) return false;
+      TakeTurn(timeout - gone, std::max(patience - gone, std::chrono::nanoseconds::zero()));
     }
     return true;
   }

@@ -331,7 +331,7 @@ func makePods(args []string) error {
 	if err != nil || seen == nil {
 		return err
 	}
-	lasted, err := seen.waits(made, time.Minute)
+	lasted, err := seen.waits(made, 10*time.Minute)
 	if err == nil && len(lasted) > 0 {
 		fmt.Printf("wait_ms_median %.1f\nwait_ms_p99 %.1f\n", lasted[len(lasted)/2], lasted[len(lasted)*99/100])
 	}

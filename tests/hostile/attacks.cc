@@ -258,7 +258,7 @@ void AttackUnread(const Target& target, const Plan& plan, Report& report) {
   }
   if (!before) return;
   // Generous: what a server keeps for the next large request, and what the first one made it learn.
-  const uint64_t bound = *before + target.options().max_memory / 4;
+  const uint64_t bound = *before + target.options().max_memory / 8;
   std::optional<uint64_t> after;
   for (int i = 0; i < 100; ++i) {
     after = target.Memory();

@@ -10,12 +10,14 @@ more_nodes 20
 kubeconfig=$RIG/faulty.kubeconfig
 start berth --leader-elect=false --kube-api-qps 500 --kube-api-burst 500
 
-# orders WHAT PATH...: given five times while pods arrive.
+# orders WHAT PATH...: given five times while pods arrive, when `begun` of them are bound.
+begun=0
 orders() {
   local what=$1 path
   shift
   hits=0
   arrive "$crowd"
+  in_the_middle "$begun"
   for _ in 1 2 3 4 5; do
     for path; do order "$path"; done
     sleep 0.3
@@ -69,5 +71,14 @@ if [ -z "$QUICK" ]; then
   faults "bindings are done, but answered 500" "{$bind,\"every\":7,\"count\":20,\"action\":\"mask\",\"code\":500}"
   faults "events are refused" "{$event,\"every\":10,\"count\":20,\"action\":\"status\",\"code\":500}"
   faults "answers to events are lost" "{$event,\"every\":10,\"count\":20,\"action\":\"lose\"}"
+  # A stream that has lasted for two seconds is taken some pods at a time, and answers are read with those that come next.
+  rate=50 begun=120
+  orders "pods are gathered, and connections are cut" "/connections/cut"
+  orders "pods are gathered, and watches are cut" "/watches/cut"
+  faults "pods are gathered, and answers to bindings are lost" "{$bind,\"every\":5,\"count\":60,\"action\":\"lose\"}"
+  faults "pods are gathered, and bindings are answered 429, with Retry-After" \
+    "{$bind,\"every\":10,\"count\":30,\"action\":\"status\",\"code\":429,\"retryAfter\":\"1\"}"
+  faults "pods are gathered, and bindings are answered 409" "{$bind,\"every\":5,\"count\":60,\"action\":\"status\",\"code\":409}"
+  faults "pods are gathered, and answers to bindings are slow" "{$bind,\"every\":2,\"action\":\"slow\",\"delay\":\"700ms\"}"
 fi
 stop berth TERM 1

@@ -142,6 +142,7 @@ Memory::Stats Engine::memory_stats() const {
     sum.left += stats.left;
     sum.hits += stats.hits;
     sum.full_passes += stats.full_passes;
+    sum.by_blocks += stats.by_blocks;
     sum.repaired_rows += stats.repaired_rows;
     sum.cleared_rows += stats.cleared_rows;
     sum.classes += stats.classes;

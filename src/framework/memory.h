@@ -51,6 +51,7 @@ class Memory {
     uint64_t left = 0;       // left to Judge
     uint64_t hits = 0;       // of pods whose class was known
     uint64_t full_passes = 0;
+    uint64_t by_blocks = 0;  // the winner was the best of some blocks of rows, not looked for row by row
     uint64_t repaired_rows = 0;
     uint64_t cleared_rows = 0;  // judged with all pods of lower priority gone
     size_t classes = 0, bytes = 0;

@@ -197,6 +197,7 @@ bool MemoryRun::Score() {
   if (plain) {
     RefreshBlocks();
     PickByBlocks();
+    ++memory_.stats_.by_blocks;
   } else {
     ListFeasible();
     if (!AddNormalized() || !AddLive()) return false;

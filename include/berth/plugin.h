@@ -126,6 +126,8 @@ struct QueuedPod {
   Time timestamp;  // when it last entered the queue
 };
 
+// The order of two pods must not change while both wait: a pod is compared when it enters the queue or is updated, and
+// perhaps not again.
 class QueueSortPlugin : public virtual Plugin {
  public:
   virtual bool Less(const QueuedPod& a, const QueuedPod& b) const = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Heap: a binary heap of items that know their own place in it, so that any item can be moved or taken out.
+// Heap: a priority queue of items that know their own place in it, so that any item can be moved or taken out.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,12 @@ namespace berth::queue {
 
 inline constexpr size_t kNoSlot = static_cast<size_t>(-1);
 
-// Items that are pushed in order, as pods that arrive with one priority are, lie there in order, and taking out the
-// first costs no comparison. That ends with the first that is not, until the heap is empty again.
-//
 // The smallest item by `less` is on top. Items are not owned and carry their position in `T::*Slot`, which is kNoSlot
 // outside of any heap; that is the key by which Update and Remove find them without a lookup.
+//
+// Items that are pushed in order, as pods that arrive with one priority are, lie there in order, and taking out the
+// first or the last costs no comparison. What else is taken out, or is pushed or moved out of order, makes it a binary
+// heap until it is empty again.
 //
 // REQUIRES: `less` is a strict total order (ties broken by the caller). Then the order in which items are popped
 // depends on the items alone, not on the history of the heap.
@@ -66,7 +67,7 @@ class Heap {
       if (front_ >= kMostGone && front_ > size()) DropGone();
       return;
     }
-    Unsort();
+    if (item != items_.back()) Unsort();
     const size_t slot = item->*Slot;
     T* last = items_.back();
     items_.pop_back();

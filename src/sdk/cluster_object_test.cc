@@ -28,8 +28,10 @@ TEST(ClusterObjectTest, OtherMetadataMakesACopyAndLeavesTheOriginal) {
 
 TEST(ClusterObjectTest, VersionsAreNumbersAndAnythingElseIsZero) {
   EXPECT_EQ(VersionNumber("42"), 42u);
+  EXPECT_EQ(VersionNumber("9999999999999999999"), 9'999'999'999'999'999'999u);
   EXPECT_EQ(VersionNumber("18446744073709551615"), UINT64_MAX);
-  for (const char* text : {"", "18446744073709551616", "-1", "+1", " 1", "1 ", "1a", "abc", "0x10"}) {
+  for (const char* text : {"", "18446744073709551616", "18446744073709551617", "99999999999999999999", "-1", "+1", " 1",
+                           "1 ", "1a", "abc", "0x10"}) {
     EXPECT_EQ(VersionNumber(text), 0u) << text;
   }
 }

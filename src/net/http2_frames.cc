@@ -306,7 +306,7 @@ Error Http2Frames::TakeHeaders(const Frame& frame) {
   }
   block_of_ = frame.stream;
   block_ends_ = (frame.flags & kEndStream) != 0;
-  block_bytes_ = 0;
+  block_bytes_ = block_text_ = 0;
   if (Exchange* const exchange = ExchangeOf(frame.stream)) listener_.OnHeadersBegin(*exchange);
   return TakeBlock(piece, (frame.flags & kEndHeaders) != 0);
 }
@@ -326,11 +326,14 @@ Error Http2Frames::TakeBlock(std::string_view piece, bool last) {
     const HpackDecoder::Step step = decoder_.Next(field);
     if (step == HpackDecoder::Step::kBroken) return Broken(Http2Code::kCompression, "a head that cannot be read");
     if (step == HpackDecoder::Step::kDone) break;
+    // Two bytes may stand for a field as large as the table, and whoever has heard enough of it is not asked again.
+    block_text_ += field.name.size() + field.value.size() + kHpackFieldOverhead;
+    if (block_text_ > kMaxBlock) return Broken(Http2Code::kCalm, "a head of more than a MiB");
     if (Exchange* const exchange = ExchangeOf(block_of_)) listener_.OnHeader(*exchange, field);
   }
   if (!last) return Error::Ok();
   const int32_t stream = std::exchange(block_of_, 0);
-  if (Exchange* const exchange = ExchangeOf(stream)) listener_.OnHeadersEnd(*exchange);
+  if (Exchange* const exchange = ExchangeOf(stream)) listener_.OnHeadersEnd(*exchange, block_ends_);
   if (block_ends_) Over(stream);
   return Error::Ok();
 }

@@ -43,7 +43,8 @@ class Http2FrameListener {
   virtual void OnHeadersBegin(Exchange& exchange) = 0;
   // Its texts are there until it returns.
   virtual void OnHeader(Exchange& exchange, const HpackField& field) = 0;
-  virtual void OnHeadersEnd(Exchange& exchange) = 0;
+  // `last`: nothing comes after it, as after trailers.
+  virtual void OnHeadersEnd(Exchange& exchange, bool last) = 0;
   virtual void OnData(Exchange& exchange, std::string_view piece) = 0;
   // The server has said everything; the stream is forgotten by now.
   virtual void OnStreamOver(int32_t stream, Exchange& exchange) = 0;
@@ -155,7 +156,8 @@ class Http2Frames {
 
   int32_t block_of_ = 0;     // the stream whose head is not complete; 0: none
   bool block_ends_ = false;  // with it the server has said everything
-  size_t block_bytes_ = 0;
+  size_t block_bytes_ = 0;   // as they are sent
+  size_t block_text_ = 0;    // what they say, which may be much more
 };
 
 }  // namespace berth::net

@@ -104,24 +104,19 @@ std::vector<Violation> ViolationsOnFrames() {
   endless = HeadersFrame(1, "", 0);
   for (int i = 0; i < 120'000; ++i) endless += ContinuationFrame(1, "", 0);
   all.push_back({"a head of endless pieces", endless, kCalm, "more than a MiB"});
+  // A name of 4060 bytes, which fills the table, and the same again and again, of two bytes each.
+  std::string much = "\x40\x7f\xdd\x1e" + std::string(4060, 'n') + std::string(1, '\0');
+  for (int i = 0; i < 300; ++i) much += std::string("\x7e\0", 2);
+  for (const uint32_t stream : {1, 5})
+    all.push_back({"a head that says much with little", HeadersFrame(stream, much), kCalm, "more than a MiB"});
   return all;
-}
-
-// Streams 1 and 3 are open, 5 was.
-std::string ReceiveViolation(FramesClient& client, std::string_view bytes, size_t piece_size) {
-  client.Start(3);
-  client.frames.Forget(5);
-  std::string error;
-  for (size_t at = 0; at < bytes.size() && error.empty(); at += piece_size)
-    error = client.Receive(bytes.substr(at, piece_size));
-  return error;
 }
 
 TEST(Http2Frames, WhatIsNotHttp2EndsTheConnection) {
   for (const Violation& each : ViolationsOnFrames()) {
     SCOPED_TRACE(each.what);
     FramesClient client;
-    const std::string error = ReceiveViolation(client, each.bytes, each.bytes.size());
+    const std::string error = ReceiveWithStreams(client, each.bytes, each.bytes.size());
     EXPECT_THAT(error, HasSubstr(each.says));
     EXPECT_THAT(error, StartsWith("the server does not keep to HTTP/2: "));
     const std::string bytes = client.TakeBytes();
@@ -130,7 +125,7 @@ TEST(Http2Frames, WhatIsNotHttp2EndsTheConnection) {
     EXPECT_EQ(written.back(), "goaway 0 " + std::to_string(static_cast<uint32_t>(each.code)));
     EXPECT_EQ(std::ranges::count_if(written, [](const auto& line) { return line.starts_with("goaway"); }), 1);
     FramesClient slow;
-    EXPECT_EQ(ReceiveViolation(slow, each.bytes, each.bytes.size() < 1000 ? 1 : 1001), error);
+    EXPECT_EQ(ReceiveWithStreams(slow, each.bytes, each.bytes.size() < 1000 ? 1 : 1001), error);
     EXPECT_EQ(slow.TakeBytes(), bytes);
     EXPECT_EQ(slow.Heard(), client.Heard());
   }

@@ -147,7 +147,7 @@ class FrameRecorder final : public Http2FrameListener {
   void OnHeader(Exchange& exchange, const HpackField& field) override {
     Note("header" + NameOf(exchange) + " " + std::string(field.name) + "=" + std::string(field.value));
   }
-  void OnHeadersEnd(Exchange& exchange) override { Note("head" + NameOf(exchange)); }
+  void OnHeadersEnd(Exchange& exchange, bool) override { Note("head" + NameOf(exchange)); }
   void OnData(Exchange& exchange, std::string_view piece) override {
     Note("data" + NameOf(exchange) + " " + std::string(piece));
   }
@@ -199,6 +199,16 @@ struct FramesClient {
   std::vector<std::unique_ptr<Exchange>> exchanges;
   Http2Frames frames;
 };
+
+// What comes of these bytes where streams 1 and 3 are open, and 5 was: the error, or "".
+inline std::string ReceiveWithStreams(FramesClient& client, std::string_view bytes, size_t piece_size) {
+  client.Start(3);
+  client.frames.Forget(5);
+  std::string error;
+  for (size_t at = 0; at < bytes.size() && error.empty(); at += piece_size)
+    error = client.Receive(bytes.substr(at, piece_size));
+  return error;
+}
 
 // Everything that a server may say, to streams 1 to 9.
 inline std::string EverythingAServerMaySay() {

@@ -258,15 +258,27 @@ TEST(Http2Hostile, WhatIsNotAnAnswerOfHttpFailsItsOwnRequest) {
       {"/less", {{":status", "200"}, {"content-length", "4"}}, "abc", "3 bytes instead of 4"},
       {"/value", {{":status", "200"}, {"content-type", std::string("a\0b", 3)}}, "abc", "header \"content-type\""},
       {"/name", {{":status", "200"}, {"a b", "c"}}, "abc", "header \"a b\""},
+      {"/path", {{":status", "200"}, {":path", "/"}}, "", "header \":path\""},
+      {"/switch", {{":status", "101"}}, "", "status \"101\""},
+      {"/nothing", {{":status", "204"}}, "abc", "a body where there is none"},
       {"/inform", {{":status", "103"}}, "", "it ends before its head"},
   };
   Http2Server server([&](Http2Peer& peer, const SeenRequest& request) {
     for (const Case& one : cases)
       if (request.path == one.path) return peer.RespondWith(request.stream, one.headers, one.body);
-    if (request.path != "/body") return Http2Server::EchoHttp2(peer, request);
-    // Then a DATA frame of three bytes, the last.
-    peer.Inform(request.stream, 103);
-    peer.Raw(std::string({0, 0, 3, 0, 1, 0, 0, 0, static_cast<char>(request.stream), 'a', 'b', 'c'}));
+    const auto stream = static_cast<char>(request.stream);
+    if (request.path == "/body") {
+      // Then a DATA frame of three bytes, the last.
+      peer.Inform(request.stream, 103);
+      peer.Raw(std::string({0, 0, 3, 0, 1, 0, 0, 0, stream, 'a', 'b', 'c'}));
+    } else if (request.path == "/heads" || request.path == "/trailers") {
+      // Then a HEADERS frame: a header, with which it does not end, or a path, with which it does.
+      const bool trailers = request.path == "/trailers";
+      peer.Respond(request.stream, 200, "abc", {}, false);
+      peer.Raw(std::string({0, 0, 1, 1, trailers ? '\5' : '\4', 0, 0, 0, stream, trailers ? '\x84' : '\x90'}));
+    } else {
+      Http2Server::EchoHttp2(peer, request);
+    }
   });
   const auto client = ClientOf(0, server.Options());
   for (const Case& one : cases)
@@ -275,6 +287,8 @@ TEST(Http2Hostile, WhatIsNotAnAnswerOfHttpFailsItsOwnRequest) {
         << one.path;
   EXPECT_THAT(Text(Ask(*client, Request("POST", "/body"))),
               HasSubstr("the answer is malformed: a body before its head"));
+  EXPECT_THAT(Text(Ask(*client, Request("POST", "/trailers"))), HasSubstr("the answer is malformed: header \":path\""));
+  EXPECT_THAT(Text(Ask(*client, Request("POST", "/heads"))), HasSubstr("the answer is malformed: a second head"));
   EXPECT_EQ(Text(Ask(*client, Request("GET", "/fine"))), "GET /fine ");
   EXPECT_EQ(server.connections(), 1u);
   // What nobody keeps is not looked at.

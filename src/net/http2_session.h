@@ -119,7 +119,7 @@ class Http2Session final : private Http2FrameListener {
   void OnHeadersBegin(Exchange& exchange) override;
   void OnHeader(Exchange& exchange, const HpackField& field) override;
   void KeepHeader(Exchange& exchange, const HpackField& field);
-  void OnHeadersEnd(Exchange& exchange) override;
+  void OnHeadersEnd(Exchange& exchange, bool last) override;
   void OnData(Exchange& exchange, std::string_view piece) override;
   void OnStreamOver(int32_t stream, Exchange& exchange) override;
   void OnStreamReset(Exchange& exchange, uint32_t code) override;

@@ -95,10 +95,13 @@ void Http2Session::OnHeader(Exchange& exchange, const HpackField& field) {
                 Error("the answer's header: the header exceeds " + std::to_string(limits_.max_header_bytes) + " bytes"),
                 StreamEnd::kOver);
   }
+  if (field.name.starts_with(':') && (own.has_head || field.kind != FieldKind::kStatus))
+    return Malformed(exchange, "header " + Shown(field.name));
   if (own.has_head) return;  // a trailer
   if (field.kind == FieldKind::kStatus) {
     const int status = own.status == 0 ? ReadStatus(field.value) : 0;  // it is said once
-    if (status == 0) return Malformed(exchange, "status " + Shown(field.value));
+    // Nobody asked for another protocol.
+    if (status == 0 || status == 101) return Malformed(exchange, "status " + Shown(field.value));
     own.status = status;
   } else if (own.status == 0) {
     Malformed(exchange, "no status before its headers");
@@ -138,9 +141,12 @@ void Http2Session::Malformed(Exchange& exchange, const std::string& what) {
   Fail(exchange, At(exchange, Error("the answer is malformed: " + what)), StreamEnd::kLost);
 }
 
-void Http2Session::OnHeadersEnd(Exchange& exchange) {
+void Http2Session::OnHeadersEnd(Exchange& exchange, bool last) {
   Exchange::OnSession& own = exchange.http2;
-  if (own.has_head) return;
+  if (own.has_head) {
+    if (!last) Malformed(exchange, "a second head");
+    return;
+  }
   if (own.status == 0) return Malformed(exchange, "no status");
   if (own.status < 200) return;
   own.has_head = true;
@@ -191,6 +197,8 @@ void Http2Session::OnStreamOver(int32_t stream, Exchange& exchange) {
 
 void Http2Session::OnData(Exchange& exchange, std::string_view piece) {
   if (!exchange.http2.has_head) return Malformed(exchange, "a body before its head");
+  if (!piece.empty() && !MayHaveBody(exchange.request, exchange.http2.status))
+    return Malformed(exchange, "a body where there is none");
   exchange.http2.received += piece.size();
   try {
     if (!exchange.TellPiece(piece, exchange.http2.expected, limits_.max_response_bytes))

@@ -241,7 +241,7 @@ class Client final : private berth::net::Http2FrameListener {
     heard_.append(field.name.substr(0, 100)).append("=").append(field.value.substr(0, 100));
     Hear('h', exchange);
   }
-  void OnHeadersEnd(Exchange& exchange) override {
+  void OnHeadersEnd(Exchange& exchange, bool) override {
     Require(IsInHead(exchange));
     in_head_ = false;
     Hear('e', exchange);

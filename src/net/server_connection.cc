@@ -196,7 +196,8 @@ Task<void> ServerConnection::Serve() {
     // A body that is there already is not waited for.
     const bool whole = !parser.head().chunked && parser.head().content_length.value_or(0) <= input_.view().size();
     if (status == 0 && first) status = Admit(parser.head(), whole, &guest);
-    if (status == 0 && !whole && !shared_->table.Move(place_, Phase::kWaiting)) status = kGone;
+    // One that is kept was idle, and idle ones go first.
+    if (status == 0 && !shared_->table.Move(place_, whole ? Phase::kWorking : Phase::kWaiting)) status = kGone;
     if (status == 0) {
       status = co_await ReceiveBody(&parser, &request, &slot->charge);
       // Nobody works for one that is refused.

@@ -57,7 +57,7 @@ struct LogsFlags {
 struct OwnFlags {
   static constexpr size_t kMostExtenderCalls = 64;
   std::map<size_t, size_t> extender_calls;  // by the extender's place in the configuration: so many at a time
-  static constexpr Duration kLongestGather = Duration::Seconds(1);
+  static constexpr Duration kLongestGather = Duration::Millis(500);
   Duration gather_pods = Duration::Millis(100);  // so long one of a stream waits for others; 0: none waits
 };
 

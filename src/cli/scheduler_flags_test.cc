@@ -292,13 +292,13 @@ TEST(SchedulerFlagsTest, HowLongPodsOfAStreamWaitIsOurOwnFlag) {
   EXPECT_EQ(flags.own.gather_pods.ns, 0);
   EXPECT_EQ(Shown(flags, "gather-pods"), "0s");
   EXPECT_THAT(flags.old.given, IsEmpty());
-  EXPECT_EQ(Parse({"--gather-pods", "1s"}).own.gather_pods.ns, Duration::Seconds(1).ns);
+  EXPECT_EQ(Parse({"--gather-pods", "500ms"}).own.gather_pods.ns, Duration::Millis(500).ns);
   EXPECT_THAT(SchedulerHelp("berth scheduler"), HasSubstr("--gather-pods duration"));
   EXPECT_THAT(SchedulerHelp("kube-scheduler"), ::testing::Not(HasSubstr("gather-pods")));
-  for (const std::string value : {"1001ms", "-1ms", "2h"}) {
+  for (const std::string value : {"501ms", "-1ms", "2h"}) {
     const auto parsed = ParseSchedulerFlags({"--gather-pods=" + value});
     ASSERT_FALSE(parsed.ok()) << value;
-    EXPECT_THAT(parsed.error().text(), HasSubstr("\"" + value + "\": must be from 0 to 1s"));
+    EXPECT_THAT(parsed.error().text(), HasSubstr("\"" + value + "\": must be from 0 to 500ms"));
   }
   EXPECT_FALSE(ParseSchedulerFlags({"--gather-pods=soon"}).ok());
   LoadedScheduler loaded;

@@ -40,7 +40,7 @@ void Gathering::EndWindow() {
 }
 
 void Gathering::Watched() {
-  if (last_[0] < (compares_ ? kStream / 2 : kStream)) return compares_ ? Pause() : Enter(Phase::kWatching);
+  if (last_[0] < (compares_ ? kStream / 2 : kStream)) return Restart();  // nothing keeps it waiting now
   if (windows_ < 1 + last_.size()) return;
   if (compares_) {
     if (slowed_down()) return Pause();
@@ -55,6 +55,8 @@ void Gathering::Watched() {
 
 void Gathering::Gathered() {
   gathered_ += last_[0];
+  // Patience makes for gaps that are shorter than a window; one of two is the stream's end.
+  if (last_[0] == 0) return last_[1] == 0 ? Restart() : SetPatience();
   // Long before the end of the span, where it is plain to see.
   if (windows_ >= last_.size() && 2 * lately() < plain_) return Pause();
   if (windows_ < span_) return SetPatience();
@@ -74,9 +76,14 @@ void Gathering::SetPatience() {
   patience_ = Duration{std::min(longest_.ns, enough)};
 }
 
-void Gathering::Pause() {
+void Gathering::Restart() {
   compares_ = false;
   span_ = kFirstSpan;
+  Enter(Phase::kWatching);
+}
+
+void Gathering::Pause() {
+  Restart();
   paused_until_ = began_ + pause_;
   pause_ = std::min(Duration{2 * pause_.ns}, kLongestPause);
   Enter(Phase::kPausing);
@@ -98,8 +105,9 @@ void NoteTry(Gathering& gathering, const cycle::Scheduler& scheduler, bool leads
 Duration PatienceOf(Gathering& gathering, const cycle::Scheduler& scheduler, bool leads, Time now) {
   const Duration patience = gathering.Patience(now);
   // Most of the time there is no stream, and nothing else has to be looked at.
-  if (patience.ns == 0 || !leads || scheduler.waits_for_news(now + patience)) return {};
-  return patience;
+  const bool waits = patience.ns > 0 && leads && !scheduler.waits_for_news(now + patience);
+  gathering.Waits(waits);
+  return waits ? patience : Duration{};
 }
 
 }  // namespace berth::live

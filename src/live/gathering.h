@@ -19,7 +19,8 @@ namespace berth::live {
 // Whoever creates a pod when the one before is bound is slowed down by that, and more and more, since fewer pods make
 // for more patience. Such a stream looks like any other until it is tried: after each span of patience come two seconds
 // without, and if the stream was slower by more than a quarter in the span than before and after it, patience has a
-// pause. Spans that slow nothing down become longer; so do pauses, as long as there is no such span between them.
+// pause. Spans that slow nothing down become longer; so do pauses, as long as there is no such span between them. A
+// stream that just ends says nothing about patience, and the next one is treated like the first.
 //
 // Thread safety: one thread.
 class Gathering {
@@ -32,23 +33,27 @@ class Gathering {
   static constexpr int64_t kEnough = 8;
   // Windows of a span. The next one is twice as long if this one has slowed nothing down.
   static constexpr size_t kFirstSpan = 8, kLongestSpan = 64;
-  // After a stream that was slowed down, or has ended. The next one is twice as long unless a span has slowed nothing
-  // down meanwhile.
+  // After a stream that was slowed down. The next one is twice as long unless a span has slowed nothing down meanwhile.
   static constexpr Duration kFirstPause = Duration::Seconds(10), kLongestPause = Duration::Seconds(300);
 
-  // `longest`: 0, nothing ever waits.
+  // `longest`: 0, nothing ever waits. REQUIRES: at most a window, or a stream would seem to have gaps.
   explicit Gathering(Duration longest) : longest_(longest) {}
 
   // A pod is tried for the first time.
   void Tried(Time now) {
     Roll(now);
     ++pods_;
+    gathered_pods_ += waits_ ? 1 : 0;
   }
   // So long after the look before the next one may come.
   Duration Patience(Time now) {
     Roll(now);
     return patience_;
   }
+  // Whether anything was left to wait since: there may have been reasons not to, whatever patience there was.
+  void Waits(bool waits) { waits_ = waits; }
+  // Pods whose news may have waited, since the beginning.
+  uint64_t gathered_pods() const { return gathered_pods_; }
 
  private:
   // kWatching: without patience, to see whether there is a stream, and how fast it is when nothing keeps it waiting.
@@ -63,6 +68,7 @@ class Gathering {
   void Gathered();
   bool slowed_down() const;
   void SetPatience();
+  void Restart();
   void Pause();
   void Enter(Phase phase);
   size_t lately() const;  // pods in last_
@@ -80,6 +86,8 @@ class Gathering {
   size_t span_ = kFirstSpan;  // of the present one, or the next
   size_t gathered_ = 0;       // pods of the span
   bool compares_ = false;     // it is over, and what comes after it is still being watched
+  bool waits_ = false;
+  uint64_t gathered_pods_ = 0;
   Time paused_until_;
   Duration pause_ = kFirstPause;  // the next one
 };

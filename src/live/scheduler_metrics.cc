@@ -71,7 +71,9 @@ SchedulerMetrics::SchedulerMetrics(Metrics& metrics, const Clock& clock)
       asked_again_{metrics.counter("berth_memory_repaired_nodes_total",
                                    "Nodes that were asked about again because they had changed.")},
       classes_(metrics.gauge("berth_memory_classes", "Classes of pods whose answers are remembered.")),
-      class_bytes_(metrics.gauge("berth_memory_bytes", "What they take, in bytes.")) {}
+      class_bytes_(metrics.gauge("berth_memory_bytes", "What they take, in bytes.")),
+      gathered_{metrics.counter("berth_gathered_pods_total",
+                                "Pods of a stream whose news may have waited for more of it.")} {}
 
 SchedulerMetrics::Gauge SchedulerMetrics::PendingGauge(const char* queue) {
   return metrics_.gauge(
@@ -240,7 +242,7 @@ void SchedulerMetrics::RefreshRejected(const queue::SchedulingQueue& queue) {
   }
 }
 
-void SchedulerMetrics::Refresh(cycle::Scheduler& scheduler) {
+void SchedulerMetrics::Refresh(cycle::Scheduler& scheduler, uint64_t gathered) {
   const auto set = [](const Gauge& gauge, size_t value) { gauge.Set(static_cast<double>(value)); };
   const queue::SchedulingQueue::Counts counts = scheduler.queue().counts();
   set(active_, counts.active);
@@ -268,6 +270,7 @@ void SchedulerMetrics::Refresh(cycle::Scheduler& scheduler) {
   asked_again_.Follow(memory.repaired_rows);
   set(classes_, memory.classes);
   set(class_bytes_, memory.bytes);
+  gathered_.Follow(gathered);
 }
 
 void AddProcessFacts(Metrics& metrics, const config::FeatureGates& gates, const std::string& version) {

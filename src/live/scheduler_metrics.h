@@ -39,7 +39,8 @@ class SchedulerMetrics final : public cycle::Observer {
 
   // Gauges of what is now: the queue, the cache, bindings; and what others count: events, memory. Looks at every event
   // that is kept for pods in flight, so not to be called after each decision.
-  void Refresh(cycle::Scheduler& scheduler);
+  // `gathered`: pods of streams (Gathering).
+  void Refresh(cycle::Scheduler& scheduler, uint64_t gathered);
 
  private:
   using Counter = util::Metrics::Counter;
@@ -85,6 +86,7 @@ class SchedulerMetrics final : public cycle::Observer {
   Follower written_, rejected_events_, given_up_, dropped_;
   Follower known_class_, new_class_, left_, full_passes_, asked_again_;
   const Gauge classes_, class_bytes_;
+  Follower gathered_;
 };
 
 // kubernetes_feature_enabled, kubernetes_build_info, version_info, and what a process tells of itself. `version`: of

@@ -403,7 +403,7 @@ void SchedulerProcess::ContinueEnd() {
 void SchedulerProcess::Refresh() {
   refreshed_ = clock_.Now();
   owes_refresh_ = false;
-  measures_.Refresh(*scheduler_);
+  measures_.Refresh(*scheduler_, gathering_.gathered_pods());
   if (synced_) return;
   std::string problem = WhyNotReady();
   const std::lock_guard lock(problem_mutex_);

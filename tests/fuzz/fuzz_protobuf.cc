@@ -11,6 +11,7 @@
 #include "api/decode.h"
 #include "api/decode_value.h"
 #include "api/pod_parts.h"
+#include "api/proto_fields.h"
 #include "api/proto_schema.h"
 
 namespace {
@@ -58,10 +59,46 @@ std::string PodWith(berth::PodParts* parts, std::string_view bytes, berth::Pod& 
 
 void DecodeWithParts(std::string_view bytes) {
   static berth::PodParts parts;
-  berth::Pod plain, first, again;
+  berth::Pod plain;
   const std::string error = PodWith(nullptr, bytes, plain);
-  if (PodWith(&parts, bytes, first) != error || first != plain) std::abort();
-  if (PodWith(&parts, bytes, again) != error || again != plain) std::abort();
+  // Kept, then found, then found as the one that was found last.
+  for (int i = 0; i < 3; ++i) {
+    berth::Pod pod;
+    if (PodWith(&parts, bytes, pod) != error || pod != plain) std::abort();
+  }
+}
+
+// The pod with its spec's node names, field 10, left out, and another one before the field with that place: 0 is the
+// first.
+std::string WithNodeName(std::string_view pod, size_t place, std::string_view name) {
+  constexpr uint32_t kSpec = 2, kNodeName = 10;
+  std::string bytes;
+  berth::ProtoFields fields(pod);
+  while (fields.Next()) {
+    if (fields.number() != kSpec || fields.wire() != berth::ProtoWire::kBytes) {
+      bytes += fields.field();
+      continue;
+    }
+    std::string spec;
+    berth::ProtoFields inner(fields.bytes());
+    size_t at = 0;
+    const auto add_name = [&] {
+      spec += '\x52';
+      AppendVarint(name.size(), spec);
+      spec += name;
+    };
+    while (inner.Next()) {
+      if (at++ == place) add_name();
+      if (inner.number() != kNodeName) spec += inner.field();
+    }
+    if (at <= place) add_name();
+    if (inner.broken()) spec += inner.from_here();
+    bytes += '\x12';
+    AppendVarint(spec.size(), bytes);
+    bytes += spec;
+  }
+  if (fields.broken()) bytes += fields.from_here();
+  return bytes;
 }
 
 }  // namespace
@@ -72,5 +109,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Decode(Wrapped("Pod", bytes));
   Decode(Wrapped("Node", bytes));
   DecodeWithParts(bytes);
+  // The same spec on another node, wherever that is said, and on the first again.
+  for (const size_t place : {size_t{0}, size_t{3}, SIZE_MAX}) {
+    DecodeWithParts(WithNodeName(bytes, place, "n"));
+    DecodeWithParts(bytes);
+  }
   return 0;
 }

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Through a proxy that does what networks and busy servers do, while hundreds of pods arrive. One Berth lives through all of
-# it.
+# it, but for what is tried while pods are gathered.
 . "$(dirname "$0")/live.sh"
 
 crowd=${QUICK:+80}
 crowd=${crowd:-300}
 more_nodes 20
 kubeconfig=$RIG/faulty.kubeconfig
-start berth --leader-elect=false --kube-api-qps 500 --kube-api-burst 500
+start_berth() { start berth --leader-elect=false --kube-api-qps 500 --kube-api-burst 500; }
+start_berth
 
 # orders WHAT PATH...: given five times while pods arrive, when `begun` of them are bound.
 begun=0
@@ -39,6 +40,14 @@ faults() {
   disarm
   [ "$hits" -gt 0 ] || broken "$what" "requests that are hit" "none"
   settled "$what ($hits times)" berth
+}
+# gathered orders|faults WHAT ...: that, to a scheduler which takes pods of the stream together; a new one, since what it has met
+# before decides when it does so.
+gathered() {
+  stop berth TERM 1
+  start_berth
+  "$1" "pods are gathered, and $2" "${@:3}"
+  eventually "some pods were gathered" port_says berth /metrics $'*\nberth_gathered_pods_total [1-9]*' admin
 }
 bind='"method":"POST","path":"/pods/[^/]+/binding"'
 watch='"method":"GET","path":"[?&]watch=(true|1)"'
@@ -73,12 +82,12 @@ if [ -z "$QUICK" ]; then
   faults "answers to events are lost" "{$event,\"every\":10,\"count\":20,\"action\":\"lose\"}"
   # A stream that has lasted for two seconds is taken some pods at a time, and answers are read with those that come next.
   rate=50 begun=120
-  orders "pods are gathered, and connections are cut" "/connections/cut"
-  orders "pods are gathered, and watches are cut" "/watches/cut"
-  faults "pods are gathered, and answers to bindings are lost" "{$bind,\"every\":5,\"count\":60,\"action\":\"lose\"}"
-  faults "pods are gathered, and bindings are answered 429, with Retry-After" \
+  gathered orders "connections are cut" "/connections/cut"
+  gathered orders "watches are cut" "/watches/cut"
+  gathered faults "answers to bindings are lost" "{$bind,\"every\":5,\"count\":60,\"action\":\"lose\"}"
+  gathered faults "bindings are answered 429, with Retry-After" \
     "{$bind,\"every\":10,\"count\":30,\"action\":\"status\",\"code\":429,\"retryAfter\":\"1\"}"
-  faults "pods are gathered, and bindings are answered 409" "{$bind,\"every\":5,\"count\":60,\"action\":\"status\",\"code\":409}"
-  faults "pods are gathered, and answers to bindings are slow" "{$bind,\"every\":2,\"action\":\"slow\",\"delay\":\"700ms\"}"
+  gathered faults "bindings are answered 409" "{$bind,\"every\":5,\"count\":60,\"action\":\"status\",\"code\":409}"
+  gathered faults "answers to bindings are slow" "{$bind,\"every\":2,\"action\":\"slow\",\"delay\":\"700ms\"}"
 fi
 stop berth TERM 1

@@ -197,7 +197,8 @@ if [ -n "$rate" ]; then
       sleep 5 # lists are read
       count_from_here
       before=$(cpu)
-      rigtool pods --count "$pods" --rate "$rate" ${random:+"$random"} --waits --prefix "$who-$run-" >"$scratch/pods.log" 2>&1 || { cat "$scratch/pods.log" >&2; exit 1; }
+      rigtool pods --count "$pods" --rate "$rate" ${random:+"$random"} --waits --pid "$pid" --prefix "$who-$run-" >"$scratch/pods.log" 2>&1 ||
+        { cat "$scratch/pods.log" >&2; tail -n 5 "$scratch/$who.log" >&2; exit 1; }
       rigtool measure --pid "$pid" --pods "$pods" >/dev/null ||
         { tail -n 5 "$scratch/$who.log" >&2; exit 1; }
       { echo "cpu_us_per_pod $((($(cpu) - before) / pods))"; grep ^wait_ms "$scratch/pods.log"; } >"$scratch/$who-$run"

@@ -58,10 +58,15 @@ func (b *bindings) note() {
 func (b *bindings) stop() { b.watch.Stop() }
 
 // waits says for how many milliseconds each waited, from when its creation was answered; sorted. It waits until all are
-// bound, for so long at the most.
-func (b *bindings) waits(made map[string]time.Time, patience time.Duration) ([]float64, error) {
+// bound, for so long at the most, and no longer than the process of that number lives; 0: that of no process.
+func (b *bindings) waits(made map[string]time.Time, patience time.Duration, pid int) ([]float64, error) {
 	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
 		lasted, err := b.soFar(made)
+		if err == nil && pid != 0 && len(lasted) < len(made) {
+			if _, err = readProcess(pid); err != nil {
+				return nil, fmt.Errorf("%w, after %d of %d bindings", err, len(lasted), len(made))
+			}
+		}
 		if err != nil || len(lasted) == len(made) {
 			slices.Sort(lasted)
 			return lasted, err

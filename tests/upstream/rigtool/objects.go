@@ -291,6 +291,7 @@ func makePods(args []string) error {
 	random := f.Bool("random", false, "with --rate: independent of each other, not one after another in equal steps")
 	onNodes := f.Int("on-nodes", 0, "bound already, in turn to node-1 to node-N")
 	waits := f.Bool("waits", false, "wait until all are bound, and say how long they waited for that from when their creation was answered")
+	pid := f.Int("pid", 0, "with --waits: the scheduler; once it has ended nobody waits")
 	client, err := f.connect(args)
 	if err != nil {
 		return err
@@ -331,7 +332,7 @@ func makePods(args []string) error {
 	if err != nil || seen == nil {
 		return err
 	}
-	lasted, err := seen.waits(made, 10*time.Minute)
+	lasted, err := seen.waits(made, 10*time.Minute, *pid)
 	if err == nil && len(lasted) > 0 {
 		fmt.Printf("wait_ms_median %.1f\nwait_ms_p99 %.1f\n", lasted[len(lasted)/2], lasted[len(lasted)*99/100])
 	}

@@ -73,8 +73,8 @@ struct ClientRequest {
   bool timeout_from_turn = false;  // Send: the timeout counts from when it is this request's turn, not from the call
   uint8_t rank = 0;                // Send: among those that wait for a connection the lower ones go first
   bool large = false;              // its answer may be: it goes over HTTP/1.1, which is twice as fast with megabytes
-  // Send: once it is sent, its answer may be left alone as long as news may (util::Inbox::Guest). Not if it is sent
-  // again: then it has waited already.
+  // Send: once it is sent, its answer may be left alone as long as news may (util::Inbox::Guest). Not if the client has
+  // to send it again: then it has waited already.
   bool patient = false;
   Duration read_timeout = {};  // Stream: the longest silence between pieces; 0: any
   // Send: begun before that, or not at all, wherever it has waited; and given up then, whatever the timeout.

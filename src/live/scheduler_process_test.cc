@@ -6,11 +6,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <future>
+#include <memory>
 #include <mutex>
+#include <set>
 #include <sstream>
 #include <thread>
+#include <utility>
 
 #include "berth/host/kinds.h"
 #include "berth/node_plugin.h"
@@ -31,7 +35,7 @@ using ::testing::Not;
 
 constexpr char kNode[] =
     R"({"kind":"Node","apiVersion":"v1","metadata":{"name":"n1","uid":"node","resourceVersion":"3"},)"
-    R"("spec":{},"status":{"allocatable":{"cpu":"4","memory":"8Gi","pods":"110"}}})";
+    R"("spec":{},"status":{"allocatable":{"cpu":"4","memory":"8Gi","pods":"100000"}}})";
 
 // Counts the nodes that it is asked about.
 class CountingPlugin final : public NodePlugin {
@@ -66,6 +70,7 @@ class SchedulerProcessTest : public ::testing::Test {
     const std::string path = request.target.substr(0, request.target.find('?'));
     if (path.find("/leases") != std::string::npos) return AnswerLease(request);
     if (path.ends_with("/ns/events")) told_ = true;
+    if (path.ends_with("/binding")) ++bound_;
     if (path.ends_with("/events")) return {201, request.body, ""};
     if (const size_t at = path.find("/events/"); at != std::string::npos)
       return {200, R"({"kind":"Event","metadata":{"namespace":"kube-system","name":")" + path.substr(at + 8) + "\"}}",
@@ -79,8 +84,8 @@ class SchedulerProcessTest : public ::testing::Test {
         return {200, client::ListJson(std::string(info.name) + "List", "9", {}), ""};
     return {404, client::StatusJson(404, "not found"), ""};
   }
-  static std::string WaitingPod() {
-    std::string pod = client::PodJson("a", 4);
+  static std::string WaitingPod(const std::string& name = "a", uint64_t version = 4) {
+    std::string pod = client::PodJson(name, version, "uid-of-" + name);
     return pod.replace(pod.find("\"spec\":{"), 8, "\"spec\":{\"schedulerName\":\"default-scheduler\",");
   }
   FakeReply AnswerLease(const FakeRequest& request) {
@@ -109,6 +114,7 @@ class SchedulerProcessTest : public ::testing::Test {
     options.version = "v1.36.4";
     options.api_server = server_.config();
     options.gates = gates_;
+    options.gather = gather_;
     options.serving.secure_port = port_ = port;
     options.serving.bind_address = "127.0.0.1";
     options.serving.authorization_always_allow_paths = {"/*"};
@@ -150,6 +156,21 @@ class SchedulerProcessTest : public ::testing::Test {
     });
     return answer.get_future().get();
   }
+  // Of the same cluster, those that have been asked for since the last call. REQUIRES: the server streams lists.
+  void AnswerStreamedLists() {
+    for (; lists_ < server_.watches(); ++lists_) {
+      const auto watch = server_.WaitForWatch(lists_);
+      const std::string& target = watch->request().target;
+      EXPECT_THAT(target, HasSubstr("sendInitialEvents=true"));
+      const std::string path = target.substr(0, target.find('?'));
+      for (const KindInfo& info : kKinds) {
+        if (!path.ends_with("/" + std::string(info.plural))) continue;
+        if (path == "/api/v1/nodes") watch->Event("ADDED", kNode);
+        if (path == "/api/v1/pods") (pods_ = watch)->Event("ADDED", WaitingPod());
+        watch->Event("BOOKMARK", client::InitialEndJson(std::string(info.name), 9));
+      }
+    }
+  }
   // A request that begins so has come.
   bool Asked(const std::string& start) const {
     const std::vector<FakeRequest> all = server_.requests();
@@ -168,6 +189,10 @@ class SchedulerProcessTest : public ::testing::Test {
   Registry registry_;
   std::vector<std::pair<std::string, int>> refused_;
   bool refuses_later_ = false, told_ = false;
+  std::atomic<int> bound_ = 0;  // how often somebody has asked for it
+  size_t lists_ = 0;            // streamed ones that were answered
+  std::shared_ptr<client::FakeWatch> pods_;
+  Duration gather_;
   config::FeatureGates gates_;
   std::string connection_ = "clientConnection: {contentType: application/json}\n";  // what the tests can read
   std::string lease_;                                                               // as it was last written
@@ -316,26 +341,46 @@ TEST_F(SchedulerProcessTest, ListsAreStreamedUnlessTheGateSaysOtherwise) {
 TEST_F(SchedulerProcessTest, AClusterIsReadFromStreamedLists) {
   server_.StreamLists();
   Start("leaderElection: {leaderElect: false}\n");
-  size_t answered = 0;
   Until([&] {
-    for (; answered < server_.watches(); ++answered) {
-      const auto watch = server_.WaitForWatch(answered);
-      const std::string& target = watch->request().target;
-      EXPECT_THAT(target, HasSubstr("sendInitialEvents=true"));
-      const std::string path = target.substr(0, target.find('?'));
-      for (const KindInfo& info : kKinds) {
-        if (!path.ends_with("/" + std::string(info.plural))) continue;
-        if (path == "/api/v1/nodes") watch->Event("ADDED", kNode);
-        if (path == "/api/v1/pods") watch->Event("ADDED", WaitingPod());
-        watch->Event("BOOKMARK", client::InitialEndJson(std::string(info.name), 9));
-      }
-    }
+    AnswerStreamedLists();
     return Asked(kBinding) && Asked(kEvent);
   });
   EXPECT_EQ(End(), 1);
   for (const FakeRequest& request : server_.requests()) {
     EXPECT_NE(request.method, "GET") << request.target;
   }
+}
+
+TEST_F(SchedulerProcessTest, PodsOfAStreamAreTakenSomeAtATime) {
+  server_.StreamLists();
+  connection_ = "clientConnection: {contentType: application/json, qps: 10000, burst: 10000}\n";
+  gather_ = Gathering::kWindow;  // more than eight pods take to come, so that it is these that are waited for
+  Start("leaderElection: {leaderElect: false}\n");
+  int sent = 1;
+  const auto all_bound = [&] {
+    AnswerStreamedLists();
+    return bound_ >= sent;
+  };
+  Until(all_bound);
+  // Whoever reads at once what there is lets no crowd come together. Two seconds of a stream, and they all do.
+  int crowds = 0;
+  bool crowded = false;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (crowds < 5 && std::chrono::steady_clock::now() < end) {
+    pods_->Event("ADDED", WaitingPod("pod-" + std::to_string(sent), 10 + static_cast<uint64_t>(sent)));
+    ++sent;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    const bool before = std::exchange(crowded, sent - bound_ >= 5);
+    if (crowded && !before) ++crowds;
+    if (sent - bound_ >= 30) Until(all_bound);  // a machine that is too busy for so many catches up
+  }
+  EXPECT_EQ(crowds, 5);
+  Until(all_bound);
+  EXPECT_EQ(End(), 1);
+  std::set<std::string> bindings;
+  for (const std::string& target : server_.targets())
+    if (target.ends_with("/binding")) bindings.insert(target);
+  EXPECT_EQ(bindings.size(), static_cast<size_t>(sent));
 }
 
 TEST_F(SchedulerProcessTest, CacheAndQueueAreShownOnDemand) {

@@ -18,8 +18,8 @@ constexpr uint32_t kDefaultWindow = 65535;
 constexpr size_t kMaxSettings = 64;  // in a frame: each may change all streams
 constexpr size_t kMaxReplies = size_t{64} << 10;
 constexpr size_t kMaxKept = size_t{256} << 10;  // of memory for what is to be sent, while there is nothing
-// Of a head in compressed form, whoever it is for. A stream's own limit ends the stream, and its head is read on for
-// the sake of the table.
+// Of a head as it is sent, of what it says, and of what heads say to nobody between two answers. A stream's own limit
+// ends the stream, and its head is read on for the sake of the table.
 constexpr size_t kMaxBlock = size_t{1} << 20;
 
 enum Type : uint8_t {
@@ -284,6 +284,7 @@ Error Http2Frames::TakeData(const Frame& frame) {
 void Http2Frames::Over(int32_t stream) {
   Exchange* const exchange = ExchangeOf(stream);
   if (exchange == nullptr) return;
+  unheard_text_ = 0;
   Forget(stream);
   listener_.OnStreamOver(stream, *exchange);
 }
@@ -327,9 +328,14 @@ Error Http2Frames::TakeBlock(std::string_view piece, bool last) {
     if (step == HpackDecoder::Step::kBroken) return Broken(Http2Code::kCompression, "a head that cannot be read");
     if (step == HpackDecoder::Step::kDone) break;
     // Two bytes may stand for a field as large as the table, and whoever has heard enough of it is not asked again.
-    block_text_ += field.name.size() + field.value.size() + kHpackFieldOverhead;
+    const size_t text = field.name.size() + field.value.size() + kHpackFieldOverhead;
+    block_text_ += text;
     if (block_text_ > kMaxBlock) return Broken(Http2Code::kCalm, "a head of more than a MiB");
-    if (Exchange* const exchange = ExchangeOf(block_of_)) listener_.OnHeader(*exchange, field);
+    if (Exchange* const exchange = ExchangeOf(block_of_)) {
+      listener_.OnHeader(*exchange, field);
+    } else if ((unheard_text_ += text) > kMaxBlock) {
+      return Broken(Http2Code::kCalm, "heads of more than a MiB to nobody");
+    }
   }
   if (!last) return Error::Ok();
   const int32_t stream = std::exchange(block_of_, 0);

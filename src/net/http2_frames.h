@@ -158,6 +158,8 @@ class Http2Frames {
   bool block_ends_ = false;  // with it the server has said everything
   size_t block_bytes_ = 0;   // as they are sent
   size_t block_text_ = 0;    // what they say, which may be much more
+  // What heads have said of streams that are forgotten, since an answer was complete.
+  size_t unheard_text_ = 0;
 };
 
 }  // namespace berth::net

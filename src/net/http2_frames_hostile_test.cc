@@ -109,6 +109,9 @@ std::vector<Violation> ViolationsOnFrames() {
   for (int i = 0; i < 300; ++i) much += std::string("\x7e\0", 2);
   for (const uint32_t stream : {1, 5})
     all.push_back({"a head that says much with little", HeadersFrame(stream, much), kCalm, "more than a MiB"});
+  std::string many = HeadersFrame(5, much.substr(0, much.size() - 600));
+  for (int i = 0; i < 300; ++i) many += HeadersFrame(5, std::string("\x7e\0", 2));
+  all.push_back({"many heads that do to nobody", many, kCalm, "more than a MiB"});
   return all;
 }
 

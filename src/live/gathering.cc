@@ -34,6 +34,11 @@ void Gathering::EndWindow() {
     case Phase::kGathering:
       return Gathered();
     case Phase::kPausing:
+      if (fell_ && windows_ == last_.size() && 2 * lately() < plain_) {
+        // It is no faster without patience: it has become slower by itself.
+        pause_ = std::max(Duration{pause_.ns / 2}, kFirstPause);
+        return Restart();
+      }
       if (began_ >= paused_until_) Enter(Phase::kWatching);
       return;
   }
@@ -58,8 +63,13 @@ void Gathering::Gathered() {
   // Patience makes for gaps that are shorter than a window; one of two is the stream's end.
   if (last_[0] == 0) return last_[1] == 0 ? Restart() : SetPatience();
   // Long before the end of the span, where it is plain to see.
-  if (windows_ >= last_.size() && 2 * lately() < plain_) return Pause();
+  if (windows_ >= last_.size() && 2 * lately() < plain_) {
+    Pause();
+    fell_ = true;
+    return;
+  }
   if (windows_ < span_) return SetPatience();
+  span_ = windows_;  // more, if there was a gap at its end
   compares_ = true;
   Enter(Phase::kWatching);
 }
@@ -77,7 +87,7 @@ void Gathering::SetPatience() {
 }
 
 void Gathering::Restart() {
-  compares_ = false;
+  compares_ = fell_ = false;
   span_ = kFirstSpan;
   Enter(Phase::kWatching);
 }

@@ -20,7 +20,7 @@ namespace berth::live {
 // for more patience. Such a stream looks like any other until it is tried: after each span of patience come two seconds
 // without, and if the stream was slower by more than a quarter in the span than before and after it, patience has a
 // pause. Spans that slow nothing down become longer; so do pauses, as long as there is no such span between them. A
-// stream that just ends says nothing about patience, and the next one is treated like the first.
+// stream that ends, or falls and is no faster without patience, says nothing about it.
 //
 // Thread safety: one thread.
 class Gathering {
@@ -90,6 +90,7 @@ class Gathering {
   uint64_t gathered_pods_ = 0;
   Time paused_until_;
   Duration pause_ = kFirstPause;  // the next one
+  bool fell_ = false;             // the pause began because the stream was slower than half of what it was
 };
 
 // After a round of the scheduler. `leads`: it decides about pods at all.

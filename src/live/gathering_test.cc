@@ -92,6 +92,16 @@ TEST(Gathering, AfterAStreamThatHasEndedTheNextOneIsTreatedLikeTheFirst) {
   EXPECT_EQ(course(100, 4000), "----++++");
 }
 
+TEST(Gathering, BurstsAmongOtherPodsAreGatheredEachTime) {
+  Gathering gathering(kLongest);
+  for (int64_t at = 0; at < 1'200'000; at += 30'000) {
+    EXPECT_EQ(Course(gathering, 50, at, at + 5000), "----++++++") << at;
+    // Others go on.
+    const std::string course = Course(gathering, 2, at + 5000, at + 30'000);
+    EXPECT_EQ(course.find('+', course.find('-')), std::string::npos) << course;
+  }
+}
+
 TEST(Gathering, PausesAreTwiceAsLongEachTime) {
   Gathering gathering(kLongest);
   EXPECT_EQ(Course(gathering, 100, 0, 4000), "----++++");

@@ -73,7 +73,7 @@ SchedulerMetrics::SchedulerMetrics(Metrics& metrics, const Clock& clock)
       classes_(metrics.gauge("berth_memory_classes", "Classes of pods whose answers are remembered.")),
       class_bytes_(metrics.gauge("berth_memory_bytes", "What they take, in bytes.")),
       gathered_{metrics.counter("berth_gathered_pods_total",
-                                "Pods of a stream whose news may have waited for more of it.")} {}
+                                "Pods that were read while news of a stream was being delayed.")} {}
 
 SchedulerMetrics::Gauge SchedulerMetrics::PendingGauge(const char* queue) {
   return metrics_.gauge(

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Through a proxy that does what networks and busy servers do, while hundreds of pods arrive. One Berth lives through all of
-# it, but for what is tried while pods are gathered.
+# it, but each case in which pods are gathered has a new one.
 . "$(dirname "$0")/live.sh"
 
 crowd=${QUICK:+80}
@@ -41,8 +41,7 @@ faults() {
   [ "$hits" -gt 0 ] || broken "$what" "requests that are hit" "none"
   settled "$what ($hits times)" berth
 }
-# gathered orders|faults WHAT ...: that, to a scheduler which takes pods of the stream together; a new one, since what it has met
-# before decides when it does so.
+# gathered orders|faults WHAT ...: the same with a new Berth, while it gathers pods. What one has met before decides when it does.
 gathered() {
   stop berth TERM 1
   start_berth

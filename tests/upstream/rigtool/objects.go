@@ -303,6 +303,9 @@ func makePods(args []string) error {
 	if *random && *rate <= 0 {
 		return errors.New("--random: goes with --rate")
 	}
+	if *pid != 0 && !*waits {
+		return errors.New("--pid: goes with --waits")
+	}
 	arrivals := arrivalTimes(*count, *rate, *random)
 	made := map[string]time.Time{}
 	var mutex sync.Mutex

@@ -19,11 +19,12 @@
 # Two cores, no kubelets, no controller manager, no priority and fairness, etcd without fsync; no election, no port, -v=0. Every
 # run has a control plane of its own (--extender and --idle: one for all), since what earlier ones leave there slows it down. From the
 # first binding to the last event: pods a second; of the scheduler's process: CPU per pod, peak memory, time from its start to
-# the first binding. The answers are checked before a figure is printed: every pod bound, none twice, no node overcommitted,
-# every event there. Needs Go. Exit code 1: an answer is wrong, or, at the default size, a figure is missed.
+# the first binding; of the API server and etcd: CPU per pod. What they need with Berth is what the cores can do for a scheduler
+# that costs nothing, which the last line says. The answers are checked before a figure is printed: every pod bound, none twice,
+# no node overcommitted, every event there. Needs Go. Exit code 1: an answer is wrong, or, at the default size, a figure is missed.
 set -euo pipefail
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-usage() { sed -n '3,23s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 2; }
+usage() { sed -n '3,24s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 2; }
 berth=$top/build/release/berth nodes=5000 pods= runs=5 qps=5000 idle=no seconds=60 heartbeats=17 keep=no extender= rate= random= counts=no
 while [ $# -gt 0 ]; do
   case $1 in
@@ -150,6 +151,12 @@ counted() {
   awk -v slept=$((now - slept)) -v pods="$pods" -F , '/raw_syscalls/ { printf "sleeps_per_pod %.2f\ncalls_per_pod %.2f\n", slept / pods, $1 / pods }' \
     "$scratch/calls"
 }
+# cpu PID...: µs of these processes so far.
+cpu() {
+  local one
+  for one; do cat "/proc/$one/stat"; done | awk -v tick="$(getconf CLK_TCK)" '{ sub(/.*[)] /, ""); t += $12 + $13 } END { printf "%d\n", t * 1000000 / tick }'
+}
+servers() { cut -d ' ' -f 1 "$rig/pids/kube-apiserver" "$rig/pids/etcd"; }
 stop() {
   kill "$pid" 2>/dev/null || true
   wait "$pid" 2>/dev/null || true
@@ -184,8 +191,6 @@ if [ "$idle" = yes ]; then
 fi
 
 if [ -n "$rate" ]; then
-  # cpu: µs of the process so far.
-  cpu() { awk -v tick="$(getconf CLK_TCK)" '{ printf "%d\n", ($14 + $15) * 1000000 / tick }' "/proc/$pid/stat"; }
   head="| run | $nodes nodes, $pods pods, $rate a second${random:+ at random} | CPU per pod, µs | median wait, ms | 99th of 100 |"
   names="cpu_us_per_pod wait_ms_median wait_ms_p99"
   if [ "$counts" = yes ]; then head="$head sleeps per pod | system calls per pod |" names="$names sleeps_per_pod calls_per_pod"; fi
@@ -196,12 +201,12 @@ if [ -n "$rate" ]; then
       start "$who" "$scratch/$who.log"
       sleep 5 # lists are read
       count_from_here
-      before=$(cpu)
+      before=$(cpu "$pid")
       rigtool pods --count "$pods" --rate "$rate" ${random:+"$random"} --waits --pid "$pid" --prefix "$who-$run-" >"$scratch/pods.log" 2>&1 ||
         { cat "$scratch/pods.log" >&2; tail -n 5 "$scratch/$who.log" >&2; exit 1; }
       rigtool measure --pid "$pid" --pods "$pods" >/dev/null ||
         { tail -n 5 "$scratch/$who.log" >&2; exit 1; }
-      { echo "cpu_us_per_pod $((($(cpu) - before) / pods))"; grep ^wait_ms "$scratch/pods.log"; } >"$scratch/$who-$run"
+      { echo "cpu_us_per_pod $((($(cpu "$pid") - before) / pods))"; grep ^wait_ms "$scratch/pods.log"; } >"$scratch/$who-$run"
       counted >>"$scratch/$who-$run"
       stop
       rigtool check --want "$pods" >"$scratch/check.log" 2>&1 || { echo "$who, run $run: the answers are wrong" >&2; cat "$scratch/check.log" >&2; exit 1; }
@@ -216,8 +221,8 @@ fi
 
 [ "$extender/$nodes/$pods/$qps" != /5000/20000/5000 ] || whole=yes
 [ "$nodes/$pods/$qps" != 5000/2000/5000 ] || [ -z "$extender" ] || whole=yes
-names="pods_per_s cpu_us_per_pod peak_mb first_binding_s"
-head="| run | | pods/s | CPU per pod, µs | peak memory, MB | first binding, s |"
+names="pods_per_s cpu_us_per_pod peak_mb first_binding_s servers_us_per_pod"
+head="| run | | pods/s | CPU per pod, µs | peak memory, MB | first binding, s | API server and etcd, CPU per pod, µs |"
 if [ "$counts" = yes ]; then head="$head sleeps per pod | system calls per pod |" names="$names sleeps_per_pod calls_per_pod"; fi
 head="$head${extender:+ calls of the extender |}"
 echo "$head"
@@ -228,9 +233,13 @@ for ((run = 1; run <= runs; run++)); do
     sleep 3 # what the API server and etcd put off while pods were made
     out=$scratch/$who-$run
     heard=$(calls)
+    # shellcheck disable=SC2046
+    before=$(cpu $(servers))
     start "$who" "$out.log"
     count_from_here
     rigtool measure --pid "$pid" --pods "$pods" >"$out" || { tail -n 5 "$out.log" >&2; exit 1; }
+    # shellcheck disable=SC2046
+    echo "servers_us_per_pod $((($(cpu $(servers)) - before) / pods))" >>"$out"
     counted >>"$out"
     stop
     if ! rigtool check --want "$pods" >"$scratch/check.log" 2>&1; then
@@ -272,4 +281,10 @@ done <<<"$(case $extender in
   names) printf '%s\n' pods_per_s 'cpu_us_per_pod 10' peak_mb first_binding_s ;;
   nodes) printf '%s\n' pods_per_s 'cpu_us_per_pod 5' peak_mb first_binding_s ;;
 esac)"
+# Beside an extender there is one more that both cores are shared with.
+[ -z "$extender" ] || exit "$status"
+cores=$(nproc)
+[ "$cores" -lt 2 ] || cores=2
+awk -v us="$(middle servers_us_per_pod berth)" -v stock="$(middle pods_per_s stock)" -v cores="$cores" \
+  'BEGIN { printf "\nwith a scheduler that costs nothing: %.0f pods/s, **%.2f** times kube-scheduler\n", cores * 1000000 / us, cores * 1000000 / us / stock }'
 exit "$status"

@@ -349,28 +349,14 @@ TEST(Http2Client, WhatIsSentAgainIsNotMadeToWaitForNews) {
   options.gather = Duration::Millis(1);
   int answered = 0;
   const auto client = ClientOf(0, options);
-  util::Inbox::Guest& guest = client->guest();
-  const auto send = [&](const std::string& path) {
-    ClientRequest request = Request("POST", path);
-    request.patient = true;
-    client->Send(std::move(request), [&](const Result<HttpResponse>& response) {
-      EXPECT_TRUE(response.ok());
-      ++answered;
-    });
-  };
-  const auto take_turns = [&](std::chrono::hours patience, const auto& done) {
-    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-    while (!done() && std::chrono::steady_clock::now() < until) guest.Turn(std::chrono::milliseconds(10), patience);
-    return done();
-  };
-  send("/");
-  ASSERT_TRUE(take_turns({}, [&] { return answered == 1; }));
-  send("/again");
-  ASSERT_TRUE(take_turns({}, [&] { return server.seen().size() == 3; }));
+  SendPatiently(*client, Request("POST", "/"), answered);
+  ASSERT_TRUE(TakeTurns(*client, {}, [&] { return answered == 1; }));
+  SendPatiently(*client, Request("POST", "/again"), answered);
+  ASSERT_TRUE(TakeTurns(*client, {}, [&] { return server.seen().size() == 3; }));
   EXPECT_EQ(answered, 1);
   const SeenRequest held = server.seen().back();
   ASSERT_TRUE(server.Do(held.connection, [held](Http2Peer& peer) { Http2Server::EchoHttp2(peer, held); }));
-  EXPECT_TRUE(take_turns(std::chrono::hours(1), [&] { return answered == 2; }));
+  EXPECT_TRUE(TakeTurns(*client, std::chrono::hours(1), [&] { return answered == 2; }));
 }
 
 TEST(Http2Client, AConnectionThatWasSilentIsNotUsedAgain) {

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <future>
 #include <memory>
 #include <mutex>
@@ -64,6 +65,23 @@ inline Result<HttpResponse> Ask(HttpClient& client, ClientRequest request) {
 // The body, or the error in brackets.
 inline std::string Text(const Result<HttpResponse>& response) {
   return response.ok() ? response->body : "(" + response.error().text() + ")";
+}
+
+// Takes turns of a client that has no thread until that is so; false: it is not so in 30 seconds.
+inline bool TakeTurns(HttpClient& client, std::chrono::hours patience, const std::function<bool()>& done) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (!done() && std::chrono::steady_clock::now() < until)
+    client.guest().Turn(std::chrono::milliseconds(10), patience);
+  return done();
+}
+
+// One whose answer may be left unread; `answered` counts it when it is read.
+inline void SendPatiently(HttpClient& client, ClientRequest request, int& answered) {
+  request.patient = true;
+  client.Send(std::move(request), [&answered](const Result<HttpResponse>& response) {
+    EXPECT_TRUE(response.ok());
+    ++answered;
+  });
 }
 
 // A socket that listens on any port of this machine, and the port.

@@ -92,8 +92,8 @@ class LivePatienceTest : public LiveClusterTest {
     server_ = nullptr;
   }
 
-  // It does not give its answer to the last request, of so many, before that is let go: what an earlier turn has read
-  // would say nothing about patience.
+  // The server holds back its answer to request number `last` until may_answer_: if an earlier turn could read it, the
+  // test would say nothing about patience.
   void ServeHolding(int last, FakeApiServer::Answer answer, const std::string& token_file = "") {
     Leave();
     asked_ = 0;

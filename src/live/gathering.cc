@@ -35,7 +35,7 @@ void Gathering::EndWindow() {
       return Gathered();
     case Phase::kPausing:
       if (fell_ && windows_ == last_.size() && 2 * lately() < plain_) {
-        // It is no faster without patience: it has become slower by itself.
+        // It is just as slow without patience, which is not what slowed it down.
         pause_ = std::max(Duration{pause_.ns / 2}, kFirstPause);
         return Restart();
       }

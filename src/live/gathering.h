@@ -20,7 +20,7 @@ namespace berth::live {
 // for more patience. Such a stream looks like any other until it is tried: after each span of patience come two seconds
 // without, and if the stream was slower by more than a quarter in the span than before and after it, patience has a
 // pause. Spans that slow nothing down become longer; so do pauses, as long as there is no such span between them. A
-// stream that ends, or falls and is no faster without patience, says nothing about it.
+// stream that ends, or that falls and stays slow without patience, was not slowed down by it.
 //
 // Thread safety: one thread.
 class Gathering {

@@ -373,7 +373,7 @@ TEST_F(SchedulerProcessTest, PodsOfAStreamAreTakenSomeAtATime) {
       ++crowds;
       of_crowds = sent;
     }
-    if (sent - bound_ >= 30) Until(all_bound);  // a machine that is too busy for so many catches up
+    if (sent - bound_ >= 30) Until(all_bound);  // a busy machine gets time to catch up
   }
   EXPECT_EQ(crowds, 5);
   Until(all_bound);
